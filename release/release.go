@@ -20,7 +20,7 @@ type release struct {
 	platforms   []platform
 	log         io.Writer
 
-	stage string // a folder for what the files in out are made of
+	stage string // a folder for what the files in out are built from
 }
 
 // build builds everything for the platforms of the release.

@@ -33,7 +33,7 @@ const (
 // above are not applied in the sandbox, for the reason that the text has.
 var restrictions = map[string]string{
 	"Type": ofManager, "ExecStartPre": ofManager, "ExecStart": ofManager, "Restart": ofManager, "RestartSec": ofManager,
-	"RestartPreventExitStatus": ofManager, "TimeoutStopSec": ofManager, "StateDirectory": ofManager, "StateDirectoryMode": ofManager,
+	"RestartPreventExitStatus": ofManager, "TimeoutStartSec": ofManager, "TimeoutStopSec": ofManager, "StateDirectory": ofManager, "StateDirectoryMode": ofManager,
 
 	"User": byWrapper, "Group": byWrapper, "UMask": byWrapper, "LimitNOFILE": byWrapper,
 

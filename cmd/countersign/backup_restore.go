@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/spf13/cobra"
 )
 
@@ -63,14 +64,18 @@ restore leaves everything as it was, or restored; it can be repeated.`,
 // machine it would write to the place of the first, and remove backups there.
 func (b backupCommands) afterRestore(ctx context.Context, k *backup.Keeper, from backup.Source, done backup.Restored) error {
 	if err := k.RecordRestore(ctx, operator(), from, done); err != nil {
-		return err
+		b.Warn("The restore is not in the audit log: %s", fault.Message(err))
 	}
 	s, err := k.Schedule(ctx, operator())
-	if err == nil && s.Active {
+	if err != nil {
+		b.Warn("Whether a schedule of backups was restored is not known: %s", fault.Message(err))
+		return nil
+	}
+	if s.Active {
 		v := viewSchedule(s, k.Service.Folder())
 		b.Say("The schedule of backups was restored too: every %s to %s. If this is a copy, switch it off with: countersign %s backup schedule --off", v.Every, cli.Safe(v.Out), b.service)
 	}
-	return err
+	return nil
 }
 
 func (b backupCommands) printRestored(file string, done backup.Restored) error {

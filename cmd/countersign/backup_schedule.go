@@ -150,7 +150,7 @@ func viewSchedule(s backup.Schedule, folder string) scheduleView {
 		Started: countersign.At(s.StartedAt), Succeeded: countersign.At(s.SucceededAt), File: s.File, Failed: countersign.At(s.FailedAt), Failure: s.Failure,
 	}
 	if s.Every > 0 {
-		v.Every = strings.TrimSuffix(s.Every.String(), "0m0s")
+		v.Every = backup.EveryText(s.Every)
 	}
 	if v.Out == "" {
 		v.Out = folder

@@ -79,7 +79,7 @@ func (a *app) withStore(c *cobra.Command, do func(context.Context, *store.Store)
 	return a.prepareStore(c, do)
 }
 
-// findStore is an error where no store begins, before a file is made.
+// findStore is an error where no store begins, before a file is created.
 func (a *app) findStore(c *cobra.Command) error {
 	at, err := a.locate(c, storeLocation)
 	if err != nil {
@@ -157,7 +157,7 @@ func (a *app) openStore(c *cobra.Command, o store.Options, do func(context.Conte
 }
 
 // lockStore is openStore while no server may run on the data folder. check refuses a store
-// before a file is made.
+// before a file is created.
 func (a *app) lockStore(c *cobra.Command, o store.Options, check func(context.Context, store.Options) error, do func(context.Context, *store.Store) error) error {
 	at, err := a.locate(c, storeLocation)
 	if err != nil {
@@ -174,7 +174,7 @@ func (a *app) lockStore(c *cobra.Command, o store.Options, check func(context.Co
 }
 
 // checkStore refuses a folder, a database and a key file that are not a store's or do not belong
-// together, before a file is made.
+// together, before a file is created.
 func (a *app) checkStore(ctx context.Context, at location) error {
 	return store.CheckAll(ctx, a.storeOptions(at, nil, store.Options{}))
 }

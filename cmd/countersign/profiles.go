@@ -23,18 +23,18 @@ func (l *server) metricsHandler() http.Handler {
 // addProfiles adds what `go tool pprof` reads. The command line is left out, because it may
 // contain the password of a database.
 func addProfiles(mux *http.ServeMux) {
-	mux.HandleFunc("GET "+profilesPath, unhurried(pprof.Index))
-	mux.HandleFunc("GET "+profilesPath+"profile", unhurried(pprof.Profile))
-	mux.HandleFunc("GET "+profilesPath+"trace", unhurried(pprof.Trace))
+	mux.HandleFunc("GET "+profilesPath, withoutReadDeadline(pprof.Index))
+	mux.HandleFunc("GET "+profilesPath+"profile", withoutReadDeadline(pprof.Profile))
+	mux.HandleFunc("GET "+profilesPath+"trace", withoutReadDeadline(pprof.Trace))
 	mux.HandleFunc("GET "+profilesPath+"symbol", pprof.Symbol)
 	mux.HandleFunc("GET "+profilesPath+"cmdline", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "Not served: the command line may contain a password", http.StatusNotFound)
 	})
 }
 
-// unhurried lets a handler take longer than the server allows for reading a request, after
+// withoutReadDeadline lets a handler take longer than the server allows for reading a request, after
 // which net/http ends the request's context. pprof itself moves the deadline of the response.
-func unhurried(next http.HandlerFunc) http.HandlerFunc {
+func withoutReadDeadline(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // without it the profile is shorter
 		next(w, r)

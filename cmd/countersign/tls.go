@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/countersign/countersign/internal/certificate"
@@ -63,7 +64,7 @@ func newACME(o tlsOptions, folder string, log *slog.Logger, now func() time.Time
 // warnOfExposedKey logs that every user of the machine can read a private key. A group may: programs that renew
 // certificates share keys that way.
 func (l *server) warnOfExposedKey(path string) {
-	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o007 != 0 {
+	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o007 != 0 {
 		l.log.Warn(fmt.Sprintf("Other users of this machine can read the key of the certificate (mode %04o)", info.Mode().Perm()),
 			"why", "Anyone who has it can pass for this server.", "fix", "chmod o= "+path)
 	}

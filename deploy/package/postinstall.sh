@@ -10,8 +10,9 @@ else
   upgrade=
 fi
 
+getent group countersign >/dev/null || groupadd --system countersign
 if ! getent passwd countersign >/dev/null; then
-  useradd --system --user-group --home-dir /var/lib/countersign --no-create-home \
+  useradd --system --gid countersign --home-dir /var/lib/countersign --no-create-home \
     --shell /usr/sbin/nologin --comment Countersign countersign
 fi
 

@@ -30,10 +30,13 @@ func TestABackupBesideAWriterThatNeverPausesIsRecorded(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		begun, ended := make(chan struct{}), make(chan struct{})
+		written := 0
 		go func() {
 			defer close(ended)
 			for n := 0; ctx.Err() == nil; n++ {
-				_ = addPair(ctx, writer, n) // one that is busy itself goes on
+				if addPair(ctx, writer, n) == nil { // one that is busy itself goes on
+					written++
+				}
 				if n == 0 {
 					close(begun)
 				}
@@ -43,6 +46,9 @@ func TestABackupBesideAWriterThatNeverPausesIsRecorded(t *testing.T) {
 		made, err := s.store.Backups.Create(t.Context(), operator, backup.CreateOptions{})
 		stop()
 		<-ended
+		if written == 0 {
+			t.Error("the other writer wrote nothing")
+		}
 		if err := errors.Join(err, made.Unrecorded, writer.Close()); err != nil {
 			t.Fatal(err)
 		}

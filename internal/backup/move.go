@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -192,6 +193,9 @@ func (m *move) verify(ctx context.Context, l sqldb.Load) error {
 
 // finish records the move in the new database.
 func (m *move) finish(ctx context.Context, built *sqldb.DB) error {
+	if _, err := m.from.Meta(ctx, keyfile.CheckName); err != nil { // its lock is lost: others may have written
+		return err
+	}
 	if err := m.options.Record(ctx, built, m.moved); err != nil {
 		return err
 	}

@@ -47,6 +47,9 @@ func (s *Service) Prune(ctx context.Context, in Place, keep Keep, spared string)
 // prune removes old backups and their records, and spares the newest one of the place that was
 // verified.
 func (k *Keeper) prune(ctx context.Context, in Place, keep Keep) ([]File, error) {
+	if keep.all() {
+		return nil, nil
+	}
 	spared, err := k.newestVerified(ctx, in)
 	if err != nil {
 		return nil, err

@@ -66,8 +66,8 @@ func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err 
 		return err
 	}))
 	if err != nil {
-		if kept != "" {
-			_ = os.Remove(kept) // its other name is still there
+		if kept != "" && !dropName(kept, s.Database.Path) {
+			done.Aside = append(done.Aside, kept)
 		}
 		return done, unfit(err)
 	}
@@ -84,6 +84,13 @@ func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err 
 	done.Older, err = s.older(r.Header)
 	s.step("done")
 	return done, err
+}
+
+// dropName removes a name of a file if the file still has the other one.
+func dropName(name, other string) bool {
+	one, err1 := os.Stat(name)
+	two, err2 := os.Stat(other)
+	return err1 == nil && err2 == nil && os.SameFile(one, two) && os.Remove(name) == nil
 }
 
 func (s *Service) step(name string) {

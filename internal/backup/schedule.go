@@ -92,6 +92,9 @@ func (k *Keeper) SetSchedule(ctx context.Context, a people.Actor, change func(*S
 		if s.Place, err = s.check(ctx); err != nil {
 			return err
 		}
+		if s.Out != before.Out { // the file is in the earlier place
+			s.Unverified = ""
+		}
 		now := k.now()
 		if s.Active && (!before.Active || before.Every != s.Every || before.At != s.At) {
 			s.Due = s.first(now)
@@ -210,12 +213,20 @@ func (s *Schedule) after(now time.Time) time.Time {
 	return s.Due.Add((missed + 1) * s.Every)
 }
 
-// describe says in words what the settings are, without secrets.
+// EveryText returns an interval as --every takes it, like 24h or 1h30m0s.
+func EveryText(every time.Duration) string {
+	if every%time.Hour == 0 {
+		return fmt.Sprintf("%dh", every/time.Hour)
+	}
+	return every.String()
+}
+
+// describe returns the settings in words, without secrets.
 func (s *Schedule) describe() string {
 	if !s.Active {
 		return "off"
 	}
-	parts := []string{"every " + s.Every.String()}
+	parts := []string{"every " + EveryText(s.Every)}
 	for text, is := range map[string]bool{
 		"at " + s.At + " UTC": s.At != "", "to " + s.Place: s.Place != "", "encrypted": len(s.Recipients) > 0, "with the key file": s.KeyFile,
 		fmt.Sprintf("keeps %d", s.Keep.Count): s.Keep.Count > 0, fmt.Sprintf("keeps %d days", s.Keep.Age/day): s.Keep.Age > 0,

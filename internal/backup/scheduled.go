@@ -163,7 +163,7 @@ func (k *Keeper) noteFailure(ctx context.Context, r *jobs.Run, made Created, fai
 		if err != nil {
 			return err
 		}
-		s.Next = at.UTC()
+		s.Next = at.UTC().Truncate(time.Second) // as jobs are due
 		return writeMeta(ctx, tx, metaSchedule, s)
 	})
 	if err == nil && made.File != "" && earlier.Unverified != "" {

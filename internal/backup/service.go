@@ -82,19 +82,19 @@ func (s *Service) create(ctx context.Context, db *sqldb.DB, o CreateOptions, the
 	if o.File != "" {
 		folder = filepath.Dir(o.File)
 	}
-	scratch := folder // where the copy of the SQLite file is
-	if o.Bucket != nil {
+	scratch := folder // of copies that are not encrypted
+	if o.Bucket != nil || len(o.Recipients) > 0 {
 		scratch = s.Folder()
 	}
-	if err := os.MkdirAll(scratch, 0o700); err != nil {
-		return Created{}, folderError(scratch, err)
+	locked := []string{scratch}
+	if o.Bucket == nil && folder != scratch {
+		locked = append(locked, folder)
 	}
-	unlock, err := lockFolder(scratch, string(s.Location.Service))
+	unlock, err := s.lock(locked)
 	if err != nil {
 		return Created{}, err
 	}
 	defer unlock()
-	removeLeftOver(scratch, string(s.Location.Service))
 	made := Created{File: o.File}
 	write := func(to io.Writer) (err error) {
 		made.Info, err = s.write(ctx, db, scratch, to, o)
@@ -114,6 +114,32 @@ func (s *Service) create(ctx context.Context, db *sqldb.DB, o CreateOptions, the
 		return Created{}, err
 	}
 	return made, then(scratch, made)
+}
+
+// lock creates folders, lets nobody else write backups there until unlock is called, and removes
+// what killed ones left.
+func (s *Service) lock(folders []string) (unlock func(), err error) {
+	var locks []func()
+	unlock = func() {
+		for _, unlock := range locks {
+			unlock()
+		}
+	}
+	service := string(s.Location.Service)
+	for _, dir := range folders {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			unlock()
+			return nil, folderError(dir, err)
+		}
+		one, err := lockFolder(dir, service)
+		if err != nil {
+			unlock()
+			return nil, err
+		}
+		locks = append(locks, one)
+		removeLeftOver(dir, service)
+	}
+	return unlock, nil
 }
 
 // writeNew writes a file under a name that is not in use.

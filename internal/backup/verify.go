@@ -55,7 +55,7 @@ func (s *Service) verifyIn(ctx context.Context, folder, prefix string, from Sour
 // CreateVerified is Create, and then verifies the file that it wrote. A backup that was written and
 // could not be verified is returned with the error.
 //
-// An encrypted backup is also encrypted for a key that is made for this and then forgotten.
+// An encrypted backup is also encrypted for a key that exists only for this run.
 func (s *Service) CreateVerified(ctx context.Context, db *sqldb.DB, o CreateOptions) (Created, error) {
 	var identities []age.Identity
 	if len(o.Recipients) > 0 {

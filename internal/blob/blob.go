@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -59,24 +58,11 @@ func Open(ctx context.Context, text string) (*Bucket, error) {
 	case u.Scheme == "s3" && u.Host != "" && u.User == nil:
 		bucket, err := gocloud.OpenBucket(ctx, text)
 		if err != nil {
-			return nil, withoutValues(err, u)
+			return nil, errors.New("the parameters of the URL are not valid: expected some like region=eu-central-1") // the library quotes them
 		}
 		return &Bucket{name: "s3://" + u.Host, bucket: bucket}, nil
 	}
 	return nil, fmt.Errorf("expected a URL like file:///var/lib/countersign/media or s3://bucket?region=eu-central-1")
-}
-
-// withoutValues is an error without the values of a URL's parameters, which may be secret.
-func withoutValues(err error, u *url.URL) error {
-	text := err.Error()
-	for _, values := range u.Query() {
-		for _, v := range values {
-			if v != "" {
-				text = strings.NewReplacer(url.QueryEscape(v), "…", v, "…").Replace(text)
-			}
-		}
-	}
-	return errors.New(text)
 }
 
 // String names the bucket in messages, without parameters of its URL.

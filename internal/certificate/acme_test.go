@@ -209,16 +209,22 @@ func (i issued) handshake(name string) (*x509.Certificate, error) {
 	return c.ConnectionState().PeerCertificates[0], nil
 }
 
-// await shakes hands until the certificate is as wanted.
+// await shakes hands until the certificate is as wanted, and fails shortly before the test's deadline.
 func (i issued) await(t *testing.T, wanted func(*x509.Certificate) bool) *x509.Certificate {
 	t.Helper()
+	ctx := t.Context()
+	if end, limited := t.Deadline(); limited {
+		var stop context.CancelFunc
+		ctx, stop = context.WithDeadline(ctx, end.Add(-10*time.Second))
+		defer stop()
+	}
 	for {
 		c, err := i.handshake(host)
 		if err == nil && wanted(c) {
 			return c
 		}
-		if t.Context().Err() != nil {
-			t.Fatal(err)
+		if ctx.Err() != nil {
+			t.Fatalf("no such certificate: %v", err)
 		}
 	}
 }

@@ -19,6 +19,7 @@ func settings() []config.Setting {
 	flags.String("listen", "127.0.0.1:8080", "`address` to listen on")
 	flags.String("data", "./data", "data `folder`")
 	flags.String("db", "", "`URL` of the database")
+	flags.String("media", "", "`URL` of the uploaded files")
 	flags.Int("fail-limit", 600, "failures a minute")
 	flags.Bool("pprof", false, "serve profiles")
 	flags.Duration("wait", 0, "how long to wait")
@@ -181,6 +182,8 @@ func TestAPasswordThatAllCanReadIsExposed(t *testing.T) {
 		"a password as a parameter":        {"db = 'postgres://h/d?password=hunter2'\n", 0o644, true},
 		"a text that can't be read as URL": {"db = 'postgres://u:hun%zz@h/d'\n", 0o644, true},
 		"no database":                      {"listen = ':1'\n", 0o644, false},
+		"a bucket with a secret":           {"media = 's3://b?token=hunter2'\n", 0o644, true},
+		"a bucket without":                 {"media = 's3://b?region=eu'\n", 0o644, false},
 	} {
 		f, err := config.Read(write(t, tt.text, tt.mode))
 		if err != nil || f.Exposed(settings()) != tt.want {

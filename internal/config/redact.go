@@ -2,13 +2,14 @@ package config
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
 // hidden is shown in place of a password.
 const hidden = "xxxxx"
 
-// Redacted is [Setting.Value] without the passwords of a URL.
+// Redacted is [Setting.Value] without what may be secret in a URL.
 func (s Setting) Redacted() any {
 	text, is := s.Value().(string)
 	if is && text != "" && (s.Secret || strings.Contains(text, "://")) {
@@ -17,7 +18,7 @@ func (s Setting) Redacted() any {
 	return s.Value()
 }
 
-// redact takes the passwords out of a URL. What can't be read as a URL is hidden as a whole.
+// redact takes out of a URL what may be secret. What can't be read as a URL is hidden as a whole.
 func redact(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" || u.Opaque != "" {
@@ -32,7 +33,7 @@ func redact(text string) string {
 		return hidden
 	}
 	for name := range query {
-		if isSecret(name) {
+		if isSecret(u.Scheme, name) {
 			query.Set(name, hidden)
 			u.RawQuery, found = query.Encode(), true
 		}
@@ -43,9 +44,13 @@ func redact(text string) string {
 	return u.String()
 }
 
-// isSecret reports whether a parameter of a URL is one, like PostgreSQL's password and sslpassword.
-func isSecret(name string) bool {
+// isSecret reports whether a parameter of a URL may be secret: one like PostgreSQL's password and
+// sslpassword, or any of a bucket that does not only say where it is.
+func isSecret(scheme, name string) bool {
 	name = strings.ToLower(name)
+	if scheme == "s3" {
+		return !slices.Contains([]string{"region", "endpoint", "prefix"}, name)
+	}
 	return strings.Contains(name, "password") || strings.Contains(name, "secret") || strings.Contains(name, "token")
 }
 
@@ -55,7 +60,7 @@ func (f *File) Exposed(all []Setting) bool {
 		return false
 	}
 	for _, s := range all {
-		if text, is := f.entries[s.Key].value.(string); is && s.Secret && redact(text) != text {
+		if text, is := f.entries[s.Key].value.(string); is && redact(text) != text && (s.Secret || strings.Contains(text, "://")) {
 			return true
 		}
 	}

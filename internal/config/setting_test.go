@@ -99,6 +99,7 @@ func TestPasswordsOfAURLAreRedacted(t *testing.T) {
 		"host=h password=hunter2":                "xxxxx",
 		"postgres:hunter2":                       "xxxxx",
 		"postgres://h/d?%zz=hunter2":             "xxxxx",
+		"s3://b?profile=hunter2&region=eu":       "s3://b?profile=xxxxx&region=eu",
 	} {
 		all := settings()
 		if err := setting(t, all, "db").Flag.Value.Set(text); err != nil {

@@ -21,11 +21,14 @@ func (f *Frame) hasPublicName(w http.ResponseWriter, r *http.Request) bool {
 	if origin == "" {
 		origin = web.BaseURL(w, r)
 	}
-	at, err := url.Parse(origin)
-	if err != nil {
+	if r.TLS != nil && !isPublicName((&url.URL{Host: r.Host}).Hostname()) { // the browser talks to this server itself
 		return false
 	}
-	host := at.Hostname()
+	at, err := url.Parse(origin)
+	return err == nil && isPublicName(at.Hostname())
+}
+
+func isPublicName(host string) bool {
 	_, notAddress := netip.ParseAddr(host)
 	return notAddress != nil && host != "localhost" && !strings.HasSuffix(host, ".localhost")
 }

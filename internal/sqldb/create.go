@@ -44,7 +44,7 @@ func checkNoFile(path string) error {
 
 func notEmpty(what string) error { return fault.Conflict(CodeNotEmpty, what) }
 
-// placeFile gives a new file its name, unless another file has it by now.
+// placeFile renames a new file, unless another file has it by now.
 func placeFile(built, path string) error {
 	err := os.Link(built, path)
 	if errors.Is(err, fs.ErrExist) {
@@ -56,7 +56,7 @@ func placeFile(built, path string) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// checkEmpty is a conflict when the database has tables, whoever they belong to, or can't get any.
+// checkEmpty is a conflict when the database has tables, of any owner, or can't get any.
 func (l *postgresLoad) checkEmpty(ctx context.Context) error {
 	c := &Content{engine: Postgres, on: l.pool}
 	there, err := c.allTables(ctx)

@@ -2,8 +2,8 @@ package sqldb
 
 import "context"
 
-// Frozen runs fn on a database that nobody can write until fn returns. Who tries waits, and then gets
-// the error of a database that is busy. fn reads the database itself, so a server must not work on it:
+// Frozen runs fn on a database that nobody can write until fn returns. Other writers wait, and
+// then get the error of a database that is busy. fn reads the database itself, so a server must not work on it:
 // one that does, on PostgreSQL from any data folder, is a conflict ([CodeInUse]).
 func (db *DB) Frozen(ctx context.Context, fn func(*Content) error) error {
 	t, err := db.begin(ctx, sessionLimits(db.options)) // on SQLite, that takes the write lock
@@ -12,6 +12,9 @@ func (db *DB) Frozen(ctx context.Context, fn func(*Content) error) error {
 	}
 	defer t.rollback()
 	if db.engine == Postgres {
+		if _, err := t.sql.ExecContext(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil {
+			return db.wrap(err)
+		}
 		if err := db.lockTables(ctx, t); err != nil {
 			return db.wrap(err)
 		}

@@ -217,7 +217,7 @@ func (db *DB) HasSchema(ctx context.Context, name string) (bool, error) {
 	return applied > 0, err
 }
 
-// migrationsLock is the number of the lock on PostgreSQL that whoever makes tables holds.
+// migrationsLock is the number of the lock on PostgreSQL held while tables are created.
 const migrationsLock = 0x636f756e74 // "count"
 
 // lockMigrations lets one process migrate at a time.

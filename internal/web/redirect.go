@@ -27,7 +27,7 @@ func (e *Edge) ToHTTPS(base string, port int) http.Handler {
 			to = "https://" + hostWithPort(r, port)
 		}
 		target := *r.URL
-		target.Scheme, target.Host, target.User = "", "", nil
+		target.Scheme, target.Opaque, target.Host, target.User = "", "", "", nil
 		w.Header().Set("Location", to+target.RequestURI())
 		w.WriteHeader(http.StatusMovedPermanently)
 		return nil

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// ordersWait is how often orders are read. A transaction with an order does not put the task:
+	// ordersWait is how often orders are read, and how long after a change at the earliest. A transaction with an order does not put the task:
 	// all of them would change its one row, and wait for each other's commit.
 	ordersWait = time.Minute
 	// unreadWait is how long an order waits that can't be read.
@@ -38,7 +38,7 @@ func (s *Service) count(ctx context.Context, tx *txn, c numbers.Change, items []
 		if i.OrderID == "" {
 			continue
 		}
-		if err := tx.AddOrder(ctx, i.OrderID, c.After.ID, s.timestamp()); err != nil {
+		if err := tx.AddOrder(ctx, i.OrderID, c.After.ID, at(s.now().Add(ordersWait))); err != nil {
 			return fmt.Errorf("membership: note an order: %w", err)
 		}
 	}
@@ -62,7 +62,7 @@ func (s *Service) recount(ctx context.Context, tx *txn, p addondb.Purchase) erro
 	if p.Environment != string(entitle.Production) {
 		return nil
 	}
-	return tx.RereadOrders(ctx, p.ID, s.timestamp())
+	return tx.RereadOrders(ctx, p.ID, at(s.now().Add(ordersWait)))
 }
 
 // writeCounts adds to the sums. It is called once in a transaction.
@@ -97,7 +97,7 @@ func (s *Service) doOrders(ctx context.Context, _ []byte) (again time.Time, err 
 		if i >= 0 {
 			paid = &found[i]
 		}
-		if err := s.applyOrder(ctx, o.ID, paid); err != nil {
+		if err := s.applyOrder(ctx, o, paid); err != nil {
 			return time.Time{}, err
 		}
 	}
@@ -128,22 +128,28 @@ func (s *Service) readOrders(ctx context.Context, store Store, unread []addondb.
 }
 
 // applyOrder writes what was paid for an order, nil for one that the store did not return,
-// and adds it to the sums.
-func (s *Service) applyOrder(ctx context.Context, id string, paid *play.Order) error {
+// and adds it to the sums. An order that has to be read again since it was listed is left alone.
+func (s *Service) applyOrder(ctx context.Context, listed addondb.Order, paid *play.Order) error {
 	return s.db.Tx(ctx, func(tx *addondb.DB) error {
-		before, err := tx.LockOrder(ctx, id)
+		before, err := tx.LockOrder(ctx, listed.ID)
 		if err != nil {
 			return ignoreNotFound(err)
 		}
+		if !before.ReadAt.IsZero() || !before.DueAt.Equal(listed.DueAt.Time) {
+			return nil
+		}
 		after := before
 		if paid == nil || paid.State == "pending" {
-			after.DueAt = sqldb.Time{Time: s.now().Add(unreadWait)}
+			after.DueAt = at(s.now().Add(unreadWait))
 			if after.Tries++; after.Tries >= maxOrderTries {
 				after.ReadAt = s.timestamp()
 			}
 			return tx.UpdateOrder(ctx, after)
 		}
 		after.ReadAt, after.Tries = s.timestamp(), 0
+		if paid.State == "pending_refund" { // its end is still to come
+			after.ReadAt, after.DueAt = sqldb.Time{}, at(s.now().Add(unreadWait))
+		}
 		fillOrder(&after, *paid, numbers.Day(s.now()))
 		return errors.Join(tx.UpdateOrder(ctx, after), writeCounts(ctx, tx, numbers.OfOrder(before, after)))
 	})

@@ -38,6 +38,7 @@ func TestNumbersLeaveOutTestPurchasesAndShowRevenue(t *testing.T) {
 		if r := s.mustReport(t); r.Unread != 2 || len(r.Currencies) != 0 {
 			t.Fatalf("before orders are read: %+v", r)
 		}
+		s.pass(time.Minute)
 		s.do(t, membership.KindOrders)
 		r := s.mustReport(t)
 		first := r.Rows[len(r.Rows)-1]
@@ -56,6 +57,7 @@ func TestNumbersLeaveOutTestPurchasesAndShowRevenue(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.do(t, membership.KindVoided)
+		s.pass(time.Minute)
 		s.do(t, membership.KindOrders)
 		r = s.mustReport(t)
 		second := r.Rows[len(r.Rows)-2]
