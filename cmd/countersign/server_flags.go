@@ -121,7 +121,7 @@ func (f *serverFlags) check(a *app, c *cobra.Command, l locationFlags) (at locat
 		wrong.note("--pprof", errors.New("needs the address of --metrics"))
 	}
 	wrong.note("--base-url", err)
-	f.checkTLS(a, c, l, &o, &wrong)
+	f.checkTLS(c, &o, &wrong)
 	o.proxies, err = parseNetworks(f.proxies)
 	wrong.note("--trusted-proxy", err)
 	o.allowPrivate, err = parseNetworks(f.private)

@@ -30,18 +30,12 @@ func (f *serverFlags) registerTLS(c *cobra.Command, at locationFlags) {
 }
 
 // checkTLS understands the flags of TLS and completes the base URL.
-func (f *serverFlags) checkTLS(a *app, c *cobra.Command, l locationFlags, o *serverOptions, wrong *wrongFlags) {
+func (f *serverFlags) checkTLS(c *cobra.Command, o *serverOptions, wrong *wrongFlags) {
 	t := &o.tls
-	for _, name := range []string{"acme", "acme-email", "acme-url", "redirect-listen"} {
-		if given := c.Flag(name); given.Changed && strings.Trim(given.Value.String(), "[]") == "" {
-			wrong.note("--"+name, errors.New("is empty; set a value, or omit it"))
-		}
+	if given := c.Flag("acme"); given.Changed && len(t.hosts) == 0 {
+		wrong.note("--acme", errors.New("is empty; set a value, or omit it"))
 	}
-	var err error
-	t.certificate, err = a.Setting(c, "tls-cert", l.tlsCert)
-	wrong.note("--tls-cert", err)
-	t.key, err = a.Setting(c, "tls-key", l.tlsKey)
-	wrong.note("--tls-key", err)
+	t.certificate, t.key = c.Flag("tls-cert").Value.String(), c.Flag("tls-key").Value.String()
 	t.noteConflicts(wrong)
 	if len(t.hosts) > 0 {
 		issued, err := newACME(*t, "", nil, nil)
