@@ -143,6 +143,7 @@ func TestAFailureIsRecordedAndTriedAgain(t *testing.T) {
 		s.set(func(to *backup.Settings) {
 			to.Active, to.Every, to.Out = true, 24*time.Hour, filepath.Join(blocked, "backups")
 		})
+		s.now = noon.Add(700 * time.Millisecond) // jobs are due in whole seconds
 		s.run(true)
 		got := s.schedule()
 		if !got.FailedAt.Equal(noon) || !strings.Contains(got.Failure, blocked) || !got.Next.Equal(noon.Add(5*time.Minute)) || !got.SucceededAt.IsZero() {

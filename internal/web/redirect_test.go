@@ -20,6 +20,7 @@ func TestPlainHTTPBesideTLS(t *testing.T) {
 		{"without a base URL", "GET", "/docs", "", "", 443, 301, "https://asked.example/docs"},
 		{"and on another port", "GET", "/docs", "", "", 8443, 301, "https://asked.example:8443/docs"},
 		{"a path that looks like a host", "GET", "//evil.example/x", "", "https://shop.example", 443, 301, "https://shop.example/evil.example/x"},
+		{"a target that would add to the host", "GET", "http:@evil.example/", "", "https://shop.example", 443, 301, "https://shop.example/"},
 		{"a form", "POST", "/login", "", "https://shop.example", 443, 403, ""},
 		{"a call", "GET", "/api/items/all", "", "https://shop.example", 443, 403, ""},
 		{"a call in other letters", "GET", "/API/items/all", "", "https://shop.example", 443, 403, ""},
