@@ -58,6 +58,8 @@ export const licenses = [
       get('GET /docs/{manual}', { name: 'store-docs-store', path: '/docs/store', as }),
       get('GET /docs/{manual}', { name: 'store-docs-license', path: '/docs/license', as }),
       get('GET /docs/{manual}', { name: 'store-docs-license-reference', path: '/docs/license-reference', as }),
+      get('GET /docs/{manual}', { name: 'store-docs-operations', path: '/docs/operations', as }),
+      get('GET /docs/{manual}', { name: 'store-docs-configuration', path: '/docs/configuration', as }),
       get('GET /docs/{manual}', { name: 'store-docs-none', path: '/docs/none', as, status: 404 }),
       get('GET /docs/api', { name: 'store-docs-api', as }),
     ],
