@@ -50,7 +50,7 @@ func FuzzOpen(f *testing.F) {
 // FuzzDomain holds the forms of a domain to each other.
 func FuzzDomain(f *testing.F) {
 	for _, seed := range []string{
-		"https://www.Shop.example:8443/a", "*.shop.example", "bücher.example.", "[::1]:80", "10.0.0.1", "staging.*", "xn--a", "www.co.uk", "。", "0x7f.1",
+		"https://www.Shop.example:8443/a", "*.shop.example", "bücher.example.", "[::1]:80", "10.0.0.1", "staging.*", "xn--a", "www.co.uk", "www.www.c", "。", "0x7f.1",
 	} {
 		f.Add(seed)
 	}

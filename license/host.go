@@ -31,7 +31,7 @@ func Normalize(text string) (string, error) {
 	}
 }
 
-// hostForms are the names that a site answers to: the one that is written, and the one without "www.".
+// hostForms are the names that a site answers to: the one that is written, and those without one "www." after the other.
 func hostForms(text string) ([]string, error) {
 	host, err := hostOf(text)
 	if err != nil {
@@ -41,11 +41,11 @@ func hostForms(text string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	bare := name
-	for strings.HasPrefix(bare, "www.") {
-		bare = bare[len("www."):]
+	forms := []string{name}
+	for bare, isWWW := strings.CutPrefix(name, "www."); isWWW; bare, isWWW = strings.CutPrefix(bare, "www.") {
+		forms = append(forms, bare)
 	}
-	return []string{name, bare}, nil
+	return forms, nil
 }
 
 // hostOf takes the host out of an address. Brackets of an IPv6 address stay.
