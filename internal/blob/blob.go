@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sync"
 	"time"
 
@@ -210,6 +211,9 @@ func (b *Bucket) Read(ctx context.Context, key string) (Reader, error) {
 	return Reader{}, b.unavailable("read from", err)
 }
 
+// unfinished is how the name of a file in a folder goes on while it is written.
+var unfinished = regexp.MustCompile(`^\.[0-9a-f]+\.tmp$`)
+
 // Delete removes a file, if it is there, and what a killed process left of writing it.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
 	bucket, err := b.opened(false)
@@ -219,12 +223,12 @@ func (b *Bucket) Delete(ctx context.Context, key string) error {
 	if err != nil {
 		return b.unavailable("removed from", err)
 	}
-	for list := bucket.List(&gocloud.ListOptions{Prefix: key}); ; { // an unfinished file has a longer name
+	for list := bucket.List(&gocloud.ListOptions{Prefix: key}); ; {
 		one, err := list.Next(ctx)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err == nil {
+		if err == nil && (one.Key == key || unfinished.MatchString(one.Key[len(key):])) {
 			err = bucket.Delete(ctx, one.Key)
 		}
 		if err != nil && gcerrors.Code(err) != gcerrors.NotFound {

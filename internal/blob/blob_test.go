@@ -137,7 +137,7 @@ func TestKeysStayInTheirFolder(t *testing.T) {
 
 func TestWhatIsLeftOfAnUnfinishedFileIsRemovedWithIt(t *testing.T) {
 	b, dir := folder(t)
-	for _, key := range []string{"public/a.png", "public/a.png.17f00.tmp", "public/b.png", "private/a.png"} {
+	for _, key := range []string{"public/a.png", "public/a.png.17f00.tmp", "public/a.png.age", "public/b.png", "private/a.png"} {
 		if _, err := b.Write(t.Context(), key, strings.NewReader(key)); err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestWhatIsLeftOfAnUnfinishedFileIsRemovedWithIt(t *testing.T) {
 	if err := b.Delete(t.Context(), "public/a.png"); err != nil {
 		t.Fatal(err)
 	}
-	if got := files(t, dir); !slices.Equal(got, []string{"private/a.png", "public/b.png"}) {
+	if got := files(t, dir); !slices.Equal(got, []string{"private/a.png", "public/a.png.age", "public/b.png"}) {
 		t.Errorf("the folder has %q", got)
 	}
 }
