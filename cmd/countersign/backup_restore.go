@@ -19,43 +19,35 @@ type restoredView struct {
 }
 
 func (b backupCommands) restore() *cobra.Command {
-	var from, identity string
+	var flags sourceFlags
 	c := &cobra.Command{
 		Use: "restore FILE", Short: "Replace everything by a backup", Args: cli.Args("FILE"),
 		Long: `Replace the database, the key file and the uploaded files by those of a backup. What is
 there is backed up first. No server may run on the data folder or the database. An interrupted
 restore leaves everything as it was, or restored; it can be repeated.`,
 	}
-	fromFlag(c, &from)
-	identityFlag(c, &identity)
+	flags.register(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		s, at, err := b.located(c)
-		if err != nil {
-			return err
-		}
-		defer closeMedia(s)
-		source, err := b.source(c, from, args[0], identity)
-		if err != nil {
-			return err
-		}
-		if err := b.Confirm(c.Context(), "Replace the "+b.service+" by the backup?"); err != nil {
-			return err
-		}
-		lock, err := lockForCommand(c, at)
-		if err != nil {
-			return err
-		}
-		defer lock.Unlock()
-		done, err := s.Restore(c.Context(), source)
-		if err == nil && !done.Older {
-			err = b.restored(c, lock, func(ctx context.Context, k *backup.Keeper) error {
-				return b.afterRestore(ctx, k, source, done)
-			})
-		}
-		if err != nil {
-			return damagedBackup(err)
-		}
-		return b.printRestored(args[0], done)
+		return b.reading(c, flags, args[0], func(s *backup.Service, at location, from backup.Source) error {
+			if err := b.Confirm(c.Context(), "Replace the "+b.service+" by the backup?"); err != nil {
+				return err
+			}
+			lock, err := lockForCommand(c, at)
+			if err != nil {
+				return err
+			}
+			defer lock.Unlock()
+			done, err := s.Restore(c.Context(), from)
+			if err == nil && !done.Older {
+				err = b.restored(c, lock, func(ctx context.Context, k *backup.Keeper) error {
+					return b.afterRestore(ctx, k, from, done)
+				})
+			}
+			if err != nil {
+				return damagedBackup(err)
+			}
+			return b.printRestored(args[0], done)
+		})
 	}
 	return c
 }
