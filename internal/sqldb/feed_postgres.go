@@ -37,7 +37,7 @@ func (db *DB) followPostgres(ctx context.Context) (live bool, err error) {
 	}
 	defer sender.Close(context.WithoutCancel(ctx))
 	if err := db.withinBeat(ctx, func(ctx context.Context) error {
-		_, err := listener.Exec(ctx, "LISTEN "+channel)
+		_, err := listener.Exec(ctx, fmt.Sprintf("SELECT pg_advisory_lock_shared(%d); LISTEN %s", serversLock, channel))
 		return err
 	}); err != nil {
 		return false, err

@@ -116,12 +116,16 @@ func (l *postgresLoad) exec(ctx context.Context, statement string) error {
 	return err
 }
 
-// checkUnused is a conflict when a server, of any data folder, uses the database: it listens for
-// changes.
+// serversLock is the number of the lock on PostgreSQL that the servers on a database share, while
+// they listen for changes.
+const serversLock = 0x73657276 // "serv"
+
+// checkUnused is a conflict when a server, of any data folder and any user of PostgreSQL, uses the
+// database. Users do not see the statements of each other, but all locks.
 func checkUnused(ctx context.Context, on runner) error {
 	var servers int64
-	err := on.QueryRowContext(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND query = $1`,
-		"LISTEN "+channel).Scan(&servers)
+	err := on.QueryRowContext(ctx, `SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database
+		WHERE datname = current_database() AND locktype = 'advisory' AND classid = 0 AND objid = $1 AND objsubid = 1`, serversLock).Scan(&servers)
 	if err == nil && servers > 0 {
 		err = fault.Conflict(CodeInUse, "A server uses the PostgreSQL database")
 	}
