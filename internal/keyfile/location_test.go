@@ -134,6 +134,55 @@ func TestTransactionsThatUseTheKeyFileDoNotWaitForEachOther(t *testing.T) {
 	}
 }
 
+func TestAReplacementDoesNotWaitForTransactionsThatBeginLater(t *testing.T) {
+	l, db := place(t, dbtest.New(t, dbtest.Postgres))
+	box, err := l.Open(t.Context(), db.Queries())
+	if err != nil {
+		t.Fatal(err)
+	}
+	use := func(then func() error) error {
+		return db.Tx(t.Context(), func(tx sqldb.Queries) error {
+			if _, err := Same(t.Context(), tx, box); err != nil {
+				return err
+			}
+			return then()
+		})
+	}
+	await := func(waiting int64) error {
+		for {
+			n, err := sqldb.One(t.Context(), db.Queries(), sqldb.Value[int64], `SELECT count(*) FROM pg_locks
+				WHERE NOT granted AND relation = 'meta'::regclass`)
+			if err != nil || n >= waiting {
+				return err
+			}
+		}
+	}
+	order := make(chan string, 2)
+	replaced, used := make(chan error), make(chan error)
+	err = use(func() error {
+		go func() {
+			replaced <- db.Tx(t.Context(), func(tx sqldb.Queries) error {
+				_, err := tx.LockSharedMeta(t.Context(), CheckName)
+				order <- "replaced"
+				return err
+			})
+		}()
+		if err := await(1); err != nil {
+			return err
+		}
+		go func() {
+			used <- use(func() error { order <- "used"; return nil })
+		}()
+		return await(2)
+	})
+	if err := errors.Join(err, <-replaced, <-used); err != nil {
+		t.Fatal(err)
+	}
+	if first, second := <-order, <-order; first != "replaced" || second != "used" {
+		t.Errorf("first %s, then %s", first, second)
+	}
+}
+
 // A successor that can't be put in its place is named, with the reason.
 func TestSuccessorThatCannotBePlaced(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {

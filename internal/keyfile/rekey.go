@@ -62,7 +62,7 @@ func (l *Location) Rekey(ctx context.Context, db *sqldb.DB, carry func(tx sqldb.
 	}
 	err = db.Session(ctx, func(session *sqldb.DB) error {
 		return session.Tx(ctx, func(tx sqldb.Queries) error {
-			if _, err := tx.LockMeta(ctx, CheckName); err != nil {
+			if _, err := tx.LockSharedMeta(ctx, CheckName); err != nil {
 				return err
 			}
 			if err := carry(tx, old, fresh); err != nil {

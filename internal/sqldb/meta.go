@@ -26,6 +26,17 @@ func (q Queries) LockMeta(ctx context.Context, name string) (string, error) {
 	return Locked(ctx, q, "meta", "name", name, q.Meta)
 }
 
+// LockSharedMeta reads a named value that others share ([Queries.ShareMeta]), and locks it until
+// the transaction ends. Those who ask for it later wait in turn, so it does not wait for them.
+func (q Queries) LockSharedMeta(ctx context.Context, name string) (string, error) {
+	if q.db.engine == Postgres { // a lock of the row would wait for as long as there is always one who shares it
+		if _, err := q.Exec(ctx, `LOCK TABLE meta IN EXCLUSIVE MODE`); err != nil {
+			return "", err
+		}
+	}
+	return q.Meta(ctx, name)
+}
+
 // ShareMeta reads a named value and keeps it as it is until the transaction ends. Others who
 // do the same don't wait; those who lock or write it do.
 func (q Queries) ShareMeta(ctx context.Context, name string) (string, error) {

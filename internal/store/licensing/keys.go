@@ -170,7 +170,7 @@ func (s *Service) RotateKey(ctx context.Context, a people.Actor, dropEarlier boo
 		detail = "earlier keys were removed"
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
-		if _, err := tx.LockMeta(ctx, keyfile.CheckName); err != nil { // one rotation at a time
+		if _, err := tx.LockSharedMeta(ctx, keyfile.CheckName); err != nil { // one rotation at a time
 			return err
 		}
 		if err := access.Administers(ctx, tx, a); err != nil {
