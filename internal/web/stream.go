@@ -22,7 +22,10 @@ type stream struct {
 	request http.Request
 	body    streamBody
 	timer   *time.Timer // nil before the first write
-	writing atomic.Bool
+	// overdue is when a write under way has taken so long that the client does not read: nanoseconds
+	// since began, 0 while nothing is written. A timer may run late, while the next write is under way.
+	overdue atomic.Int64
+	began   time.Time
 
 	// slots.mu guards what follows.
 	atWork bool
@@ -31,7 +34,7 @@ type stream struct {
 
 // serveStream serves a request of HTTP/2.
 func (c *conn) serveStream(h http.Handler, w http.ResponseWriter, r *http.Request) {
-	t := &stream{ResponseWriter: w, conn: c}
+	t := &stream{ResponseWriter: w, conn: c, began: time.Now()}
 	c.slots.beginStream(c)
 	defer c.slots.endStream(t)
 	if r.ContentLength == 0 {
@@ -69,18 +72,24 @@ func (t *stream) FlushError() error {
 
 // await calls send. While that takes long, the client does not read.
 func (t *stream) await(send func() error) error {
-	t.writing.Store(true)
+	t.overdue.Store(int64(time.Since(t.began) + unreadAfter))
 	if t.timer == nil {
 		t.timer = time.AfterFunc(unreadAfter, func() { t.conn.slots.stickStream(t) })
 	} else {
 		t.timer.Reset(unreadAfter)
 	}
 	err := send()
-	t.writing.Store(false)
+	t.overdue.Store(0)
 	if !t.timer.Stop() {
 		t.conn.slots.goOn(t)
 	}
 	return err
+}
+
+// isOverdue reports whether a write is under way that takes too long.
+func (t *stream) isOverdue() bool {
+	at := t.overdue.Load()
+	return at > 0 && int64(time.Since(t.began)) >= at
 }
 
 // A streamBody notes when a request has arrived to its end.

@@ -25,7 +25,7 @@ func (s *slots) stickStream(t *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := t.conn
-	if !t.writing.Load() || !t.atWork {
+	if !t.isOverdue() || !t.atWork {
 		return
 	}
 	t.atWork, t.stuck = false, true
