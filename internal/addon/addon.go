@@ -6,6 +6,7 @@ package addon
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"net/netip"
@@ -22,6 +23,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/numbers"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/simulator"
+	"github.com/countersign/countersign/internal/addon/usertoken"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/dial"
@@ -98,8 +100,11 @@ type Addon struct {
 	updated  chan struct{} // told when the state may have changed
 	nonces   nonces
 	pairs    cached.Value[pairTable]
-	uses     usage.Counter // of credentials
-	requests requests
+	// pairNumber is that of the last pair, and userTokens are the user tokens that pairs have verified.
+	pairNumber atomic.Int64
+	userTokens cached.Versioned[[sha256.Size]byte, usertoken.Token]
+	uses       usage.Counter // of credentials
+	requests   requests
 	// requestsUnconfirmed counts those in commits whose outcome is unknown.
 	requestsUnconfirmed atomic.Int64
 	started             time.Time // the nonces of earlier calls are not known
@@ -174,6 +179,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	a.plays, a.pushes.url, a.pushes.now = plays{url: o.PlayURL, now: o.Now}, o.PlayURL, o.Now
 	a.openMembers()
 	a.openPull()
+	a.userTokens.SetCapacity(userTokenBytes, func(usertoken.Token) int { return userTokenSize })
 	database.Watch(a.pairs.Watch(a.readPairs, addondb.TopicCredentials))
 	database.Watch(sqldb.Watcher{Changed: a.changed, Lost: func() {}, Live: a.askForState})
 	return a, nil

@@ -18,12 +18,14 @@ type openPair struct {
 	addondb.Credential
 	APICredentials
 	tokens []usertoken.Key // sign user tokens: the addon's, and that of the site with this pair
-	err    error           // why the values can't be read
+	// number is different for each pair of each table that was read, 0 for a pair outside of a table.
+	number int64
+	err    error // why the values can't be read
 }
 
 func (a *Addon) openPair(c addondb.Credential) *openPair {
 	pair, err := a.openCredentials(c)
-	return &openPair{c, pair, []usertoken.Key{a.userTokenKey(), SiteUserTokenKey(pair)}, err}
+	return &openPair{Credential: c, APICredentials: pair, tokens: []usertoken.Key{a.userTokenKey(), SiteUserTokenKey(pair)}, err: err}
 }
 
 func (p *openPair) isActive() bool { return p.KeyActive && p.SecretActive }
@@ -36,7 +38,9 @@ func (a *Addon) readPairs(ctx context.Context) (*pairTable, error) {
 	list, err := a.db.Credentials(ctx)
 	all := make(pairTable, len(list))
 	for _, c := range list {
-		all[c.KeyDigest] = a.openPair(c)
+		pair := a.openPair(c)
+		pair.number = a.pairNumber.Add(1)
+		all[c.KeyDigest] = pair
 	}
 	return &all, err
 }

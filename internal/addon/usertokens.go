@@ -98,7 +98,7 @@ func (a *Addon) AppUser(ctx context.Context, from netip.Addr, key, userToken str
 	if userToken == "" {
 		return AppUser{}, errUserTokenMissing
 	}
-	token, err := usertoken.Verify(userToken, a.now(), p.tokens...)
+	token, err := a.verifyUserToken(p, userToken)
 	switch {
 	case errors.Is(err, usertoken.ErrInvalid), err == nil && input.UserID(token.User) != "":
 		return AppUser{}, errUserTokenInvalid
@@ -109,4 +109,29 @@ func (a *Addon) AppUser(ctx context.Context, from netip.Addr, key, userToken str
 	}
 	a.uses.Note(p.ID, a.now(), from)
 	return AppUser{ID: token.User, Credential: credentialName(p.Credential), Addr: from, Expires: token.Expires}, nil
+}
+
+const (
+	// userTokenBytes is how much memory verified user tokens use at most.
+	userTokenBytes = 8 << 20
+	// userTokenSize is about what one of them uses.
+	userTokenSize = 512
+)
+
+// verifyUserToken is [usertoken.Verify] with the keys of a pair. An app sends the same token until
+// it expires, so it is verified once for each pair of the cached table, and its time each time.
+func (a *Addon) verifyUserToken(p *openPair, text string) (usertoken.Token, error) {
+	now := a.now()
+	if p.number == 0 {
+		return usertoken.Verify(text, now, p.tokens...)
+	}
+	digest := sha256.Sum256([]byte(text)) // memory does not hold the tokens themselves
+	if token, found := a.userTokens.Find(digest, p.number); found {
+		return token, token.At(now)
+	}
+	token, err := usertoken.Verify(text, now, p.tokens...)
+	if err == nil {
+		a.userTokens.Store(digest, p.number, token)
+	}
+	return token, err
 }

@@ -176,6 +176,50 @@ func TestANewKeyFileEndsTheUserTokensOfTheAddon(t *testing.T) {
 	})
 }
 
+// A server verifies a token once, and remembers what it says.
+func TestAUserTokenThatWasVerifiedBeforeIsComparedWithTheClock(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		pair, made := f.pair(t, 1), f.mustToken(t, "7")
+		f.pairs.Live()
+		want := func(when, code string) {
+			t.Helper()
+			for f.pairs.Cached() == nil {
+				if _, err := f.pairs.Get(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := f.AppUser(t.Context(), client, pair.Key, made)
+			if codeOf(err) != code || err == nil && got.ID != "7" {
+				t.Errorf("%s: %+v, %v, want %q", when, got, err, code)
+			}
+		}
+		want("at first", "")
+		want("again", "")
+		f.clock.move(usertoken.Life - time.Second)
+		want("in its last second", "")
+		f.clock.move(time.Second)
+		want("at its end", CodeUserTokenExpired)
+		f.clock.move(-usertoken.Life - usertoken.Skew - time.Second)
+		want("long before it was issued", CodeUserTokenInvalid)
+		f.clock.move(usertoken.Skew)
+		want("a second before noon", "")
+		if other := f.secondPair(t); other.Key == pair.Key {
+			t.Fatal("the second pair has the same key")
+		}
+		want("with a table that was read again", "")
+		made, _ = usertoken.Mint(SiteUserTokenKey(pair), "7", noon)
+		want("a token of the site", "")
+		pair = f.pair(t, 2)
+		want("a token of the site with another pair", CodeUserTokenInvalid)
+		made, pair = f.mustToken(t, "7"), f.pair(t, 1)
+		want("before a new key file", "")
+		if _, err := f.Rekey(t.Context(), operator); err != nil {
+			t.Fatal(err)
+		}
+		want("with a new key file", CodeUserTokenInvalid)
+	})
+}
+
 // Another process on the same data knows the tokens of this one, and other addons don't.
 func TestUserTokensAreThoseOfOneAddon(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {

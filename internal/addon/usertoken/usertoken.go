@@ -52,10 +52,22 @@ func (k Key) String() string { return "(key of " + k.Issuer + ")" }
 
 // Token is what a token says.
 type Token struct {
-	User    string // the claim sub
-	Issuer  string
-	ID      string    // the claim jti, "" for none
-	Expires time.Time // whole seconds
+	User     string // the claim sub
+	Issuer   string
+	ID       string    // the claim jti, "" for none
+	IssuedAt time.Time // whole seconds, as Expires
+	Expires  time.Time
+}
+
+// At is [ErrInvalid] for a token that was issued after a time, and [ErrExpired] when its own time is over.
+func (t Token) At(now time.Time) error {
+	switch {
+	case t.IssuedAt.After(now.Add(Skew)):
+		return ErrInvalid
+	case !now.Before(t.Expires):
+		return ErrExpired
+	}
+	return nil
 }
 
 // claims is the payload. Members that are not here are ignored.
@@ -76,9 +88,10 @@ var base64url = base64.RawURLEncoding.Strict()
 
 // Mint returns a token of a user that is valid from now on for [Life].
 func Mint(key Key, user string, now time.Time) (text string, token Token) {
-	token = Token{User: user, Issuer: key.Issuer, ID: rand.Text(), Expires: now.Add(Life).Truncate(time.Second).UTC()}
+	issued := now.Truncate(time.Second).UTC()
+	token = Token{User: user, Issuer: key.Issuer, ID: rand.Text(), IssuedAt: issued, Expires: issued.Add(Life)}
 	payload, _ := json.Marshal(claims{ // strings and numbers always can be encoded
-		Issuer: key.Issuer, Audience: Audience, User: user, IssuedAt: token.Expires.Add(-Life).Unix(), Expires: token.Expires.Unix(), ID: token.ID,
+		Issuer: key.Issuer, Audience: Audience, User: user, IssuedAt: issued.Unix(), Expires: token.Expires.Unix(), ID: token.ID,
 	})
 	signed := encodedHeader + "." + base64url.EncodeToString(payload)
 	return signed + "." + base64url.EncodeToString(mac(key, signed)), token
@@ -132,25 +145,22 @@ func read(signed, issuer string, now time.Time) (Token, error) {
 	if err := json.Unmarshal(payload, &c); err != nil {
 		return Token{}, ErrInvalid
 	}
-	t := Token{User: c.User, Issuer: c.Issuer, ID: c.ID, Expires: time.Unix(c.Expires, 0).UTC()}
-	if c.User == "" || c.Issuer != issuer || c.Audience != Audience || !timely(c, now) {
+	if c.User == "" || c.Issuer != issuer || c.Audience != Audience || !isShort(c) {
 		return Token{}, ErrInvalid
 	}
-	if !now.Before(t.Expires) {
-		return Token{}, ErrExpired
+	t := Token{User: c.User, Issuer: c.Issuer, ID: c.ID, IssuedAt: time.Unix(c.IssuedAt, 0).UTC(), Expires: time.Unix(c.Expires, 0).UTC()}
+	if err := t.At(now); err != nil {
+		return Token{}, err
 	}
 	return t, nil
 }
 
-// timely reports whether a token was made by now, and for a time that is not too long.
-// Times far outside what a clock shows are refused before anything is added to them.
-func timely(c claims, now time.Time) bool {
+// isShort reports whether a token is for a time that is not too long. Times far outside what a
+// clock shows are refused before they are converted.
+func isShort(c claims) bool {
 	const latest = 1 << 40 // seconds
-	if c.IssuedAt <= 0 || c.IssuedAt > latest || c.Expires <= c.IssuedAt || c.Expires > latest {
-		return false
-	}
-	issued := time.Unix(c.IssuedAt, 0)
-	return c.Expires-c.IssuedAt <= int64(Life/time.Second) && !issued.After(now.Add(Skew))
+	return c.IssuedAt > 0 && c.IssuedAt <= latest && c.Expires > c.IssuedAt && c.Expires <= latest &&
+		c.Expires-c.IssuedAt <= int64(Life/time.Second)
 }
 
 // isOurs reports whether a header has the algorithm that the MAC was verified with, and asks
