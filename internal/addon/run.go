@@ -29,6 +29,7 @@ func (a *Addon) Run(ctx context.Context) error {
 	work.Start("cache of settings", a.Settings.Run)
 	work.Start("cache of in-app purchases", a.IAP.Run)
 	work.Start("jobs", a.queue.Run)
+	work.Start("schedule of backups", a.Backups.Run)
 	work.Start("events", a.Events.Run)
 	work.Start("memberships", a.startMembers)
 	work.Start("pulled notifications", a.keepPulling)

@@ -150,7 +150,8 @@ func TestABackupOfEitherEngineIsRestoredIntoEither(t *testing.T) {
 func TestABackupIsPrivateAndNamedByItsTime(t *testing.T) {
 	p := at(t, template.New(t, dbtest.SQLite))
 	first, second := p.create(t, backup.CreateOptions{}), p.create(t, backup.CreateOptions{})
-	for made, want := range map[string]string{first.File: "store-20261101T120000Z.backup", second.File: "store-20261101T120000Z.2.backup"} {
+	key := keyfile.KeyName(first.Info.Header.Key)
+	for made, want := range map[string]string{first.File: "store-20261101T120000Z-" + key + ".backup", second.File: "store-20261101T120000Z-" + key + ".2.backup"} {
 		info, err := os.Stat(made)
 		if err != nil || info.Mode().Perm() != 0o600 || filepath.Base(made) != want {
 			t.Errorf("%s: mode %v, %v, want %s", made, info.Mode(), err, want)

@@ -1,7 +1,12 @@
 package backup
 
-// Reached makes a service tell of each step of a restore.
+import "context"
+
+// Reached makes a service tell of each step of a restore, and when a backup is verified next.
 func (s *Service) Reached(fn func(step string)) { s.reached = fn }
+
+// FollowClock is what Run does each minute.
+func (k *Keeper) FollowClock(ctx context.Context) error { return k.followClock(ctx) }
 
 // Waited makes a keeper tell whenever an entry waits for other writers.
 func (k *Keeper) Waited(fn func()) { k.waited = fn }

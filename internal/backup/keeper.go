@@ -93,7 +93,9 @@ func (k *Keeper) RecordVerification(ctx context.Context, a people.Actor, from So
 	return true, k.write(ctx, func(tx sqldb.Queries) error { return addVerification(ctx, tx, v) })
 }
 
-// Prune removes old backups, as [Service.Prune] says. The newest that was verified stays.
+// Prune removes backups of the database from a place and returns them: those that are neither among
+// the newest nor young enough. The newest one stays, and so does the newest that was verified. Other
+// files stay, also backups that belong to another key file.
 func (k *Keeper) Prune(ctx context.Context, a people.Actor, in Place, keep Keep) ([]File, error) {
 	if err := k.May(a); err != nil {
 		return nil, err
@@ -109,10 +111,9 @@ func (k *Keeper) Verifications(ctx context.Context, a people.Actor) ([]Verificat
 	return Verifications(ctx, k.DB.Queries())
 }
 
-// LastVerified returns the time of the content of the newest backup that was verified and is
-// whole, false without any.
+// LastVerified is [LastVerified] of the database.
 func (k *Keeper) LastVerified(ctx context.Context) (at time.Time, known bool, err error) {
-	return LastVerified(ctx, k.DB.Queries())
+	return LastVerified(ctx, k.DB.Queries(), k.now())
 }
 
 func (k *Keeper) audit(ctx context.Context, tx sqldb.Queries, a people.Actor, e people.Event) error {

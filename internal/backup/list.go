@@ -7,9 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/countersign/countersign/internal/blob"
@@ -21,10 +19,10 @@ type File struct {
 	Path      string
 	Size      int64
 	CreatedAt time.Time
+	// Key names the key file of the content, "" for one without.
+	Key       string
 	Encrypted bool
 }
-
-var fileName = regexp.MustCompile(`^[a-z]+-([0-9]{8}T[0-9]{6}Z)(\.[0-9]+)?\.backup(\.age)?$`)
 
 // Place is where backups are: a bucket, or a folder, "" for the one in the data folder.
 type Place struct {
@@ -40,15 +38,12 @@ func (p Place) recordedName(f File) string {
 // folder is the folder of a place that is not a bucket.
 func (s *Service) folder(in Place) string { return cmp.Or(in.Folder, s.Folder()) }
 
-// List lists the backups of the service in a place. The newest comes first.
+// List lists the backups of a service in a place, also those of other stores or addons that share
+// it. The newest comes first.
 func (s *Service) List(ctx context.Context, in Place) (list []File, err error) {
 	add := func(path, name string, size int64) {
-		match := fileName.FindStringSubmatch(name)
-		if match == nil || !strings.HasPrefix(name, string(s.Location.Service)+"-") {
-			return
-		}
-		if at, err := time.Parse(nameTime, match[1]); err == nil {
-			list = append(list, File{Path: path, Size: size, CreatedAt: at, Encrypted: match[3] != ""})
+		if n, ok := parseFileName(name); ok && n.service == s.Location.Service {
+			list = append(list, File{Path: path, Size: size, CreatedAt: n.at, Key: n.key, Encrypted: n.encrypted})
 		}
 	}
 	if in.Bucket != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -20,14 +21,18 @@ type Keep struct {
 // all reports whether nothing is removed.
 func (k Keep) all() bool { return k.Count <= 0 && k.Age <= 0 }
 
-// Prune removes backups of the service from a place and returns them: those that are neither among
-// the newest nor young enough. The newest always stays, and so does the one that spared names as
-// records do. Other files stay.
-func (s *Service) Prune(ctx context.Context, in Place, keep Keep, spared string) (removed []File, err error) {
-	if keep.all() {
-		return nil, nil
-	}
-	list, err := s.List(ctx, in)
+// own lists the backups in a place that belong to the key file of the database. Others in it may be
+// those of another store.
+func (k *Keeper) own(ctx context.Context, in Place) ([]File, error) {
+	name := keyfile.KeyName(k.Box().Check())
+	list, err := k.Service.List(ctx, in)
+	return slices.DeleteFunc(list, func(f File) bool { return f.Key != name }), err
+}
+
+// remove removes backups from a list of those in a place, the newest first, and returns them: those
+// that are neither among the newest nor young enough. The newest always stays, and so does the one
+// that spared names as records do.
+func (s *Service) remove(ctx context.Context, in Place, list []File, keep Keep, spared string) (removed []File, err error) {
 	for i, f := range list {
 		if err != nil || i < max(keep.Count, 1) || s.Now().Sub(f.CreatedAt) < keep.Age || in.recordedName(f) == spared {
 			continue
@@ -44,17 +49,21 @@ func (s *Service) Prune(ctx context.Context, in Place, keep Keep, spared string)
 	return removed, err
 }
 
-// prune removes old backups and their records, and spares the newest one of the place that was
-// verified.
+// prune removes old backups of the database from a place, and their records. It spares the newest
+// one that was verified.
 func (k *Keeper) prune(ctx context.Context, in Place, keep Keep) ([]File, error) {
 	if keep.all() {
 		return nil, nil
 	}
-	spared, err := k.newestVerified(ctx, in)
+	list, err := k.own(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	removed, err := k.Service.Prune(ctx, in, keep, spared)
+	spared, err := k.newestVerified(ctx, in, list)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := k.Service.remove(ctx, in, list, keep, spared)
 	if len(removed) == 0 {
 		return nil, err
 	}
@@ -70,12 +79,8 @@ func (k *Keeper) prune(ctx context.Context, in Place, keep Keep) ([]File, error)
 	return removed, err
 }
 
-// newestVerified names the newest backup in a place that was verified and is whole, "" without one.
-func (k *Keeper) newestVerified(ctx context.Context, in Place) (string, error) {
-	there, err := k.Service.List(ctx, in)
-	if err != nil {
-		return "", err
-	}
+// newestVerified names the newest backup in a list that was verified and is whole, "" without one.
+func (k *Keeper) newestVerified(ctx context.Context, in Place, there []File) (string, error) {
 	records, err := Verifications(ctx, k.DB.Queries())
 	for _, v := range records {
 		if v.Problem == "" && slices.ContainsFunc(there, func(f File) bool { return in.recordedName(f) == v.File }) {

@@ -47,8 +47,8 @@ type Schedule struct {
 	StartedAt   time.Time `json:"started_at"`
 	SucceededAt time.Time `json:"succeeded_at"`
 	FailedAt    time.Time `json:"failed_at"`
-	// File is the last verified one, Failure why one failed last, and Unverified the file of that, ""
-	// when none was written.
+	// File is the last verified one, Failure why one failed last, and Unverified the file of one that
+	// was not verified, or is not yet; "" for none.
 	File       string `json:"file"`
 	Failure    string `json:"failure"`
 	Unverified string `json:"unverified"`
@@ -84,8 +84,11 @@ func (k *Keeper) SetSchedule(ctx context.Context, a people.Actor, change func(*S
 		return s, err
 	}
 	err = k.DB.Tx(ctx, func(tx sqldb.Queries) error {
-		if s, err = k.lockSchedule(ctx, tx); err != nil {
+		if s, err = lockSchedule(ctx, tx); err != nil {
 			return err
+		}
+		if err := s.unseal(k.Box()); err != nil {
+			k.Log.Warn("backups go to the default folder unless another place is set", "cause", err)
 		}
 		before := s.Settings
 		change(&s.Settings)
@@ -122,19 +125,23 @@ func (k *Keeper) SetSchedule(ctx context.Context, a people.Actor, change func(*S
 
 func (k *Keeper) now() time.Time { return k.Service.Now().UTC().Truncate(time.Second) }
 
-// lockSchedule reads the schedule with Out, and locks it.
-func (k *Keeper) lockSchedule(ctx context.Context, tx sqldb.Queries) (s Schedule, err error) {
-	if err := readMeta(ctx, lockedMeta(tx), metaSchedule, &s); err != nil {
-		return s, err
+// lockSchedule reads the schedule without Out, and locks it.
+func lockSchedule(ctx context.Context, tx sqldb.Queries) (s Schedule, err error) {
+	err = readMeta(ctx, lockedMeta(tx), metaSchedule, &s)
+	return s, err
+}
+
+// unseal reads Out. The error is a conflict (backup_place).
+func (s *Schedule) unseal(box *keyfile.Box) error {
+	if len(s.Sealed) == 0 {
+		return nil
 	}
-	if len(s.Sealed) > 0 {
-		out, err := k.Box().Open(sealedFor, s.Sealed)
-		if err != nil {
-			return s, fmt.Errorf("backup: the place of the schedule: %w", err)
-		}
-		s.Out = string(out)
+	out, err := box.Open(sealedFor, s.Sealed)
+	if err != nil {
+		return fault.WithCause(fault.Conflict("backup_place", "The place of the scheduled backups can't be decrypted with this key file; set it again"), err)
 	}
-	return s, nil
+	s.Out = string(out)
+	return nil
 }
 
 // putJob asks the queue of the server for the next run.
@@ -212,6 +219,9 @@ func (s *Schedule) after(now time.Time) time.Time {
 	missed := max(0, now.Sub(s.Due)/s.Every)
 	return s.Due.Add((missed + 1) * s.Every)
 }
+
+// isAhead reports whether the next backup is later than it can be: the clock was ahead when it was set.
+func (s *Schedule) isAhead(now time.Time) bool { return s.Active && s.Next.After(now.Add(s.Every)) }
 
 // EveryText returns an interval as --every takes it, like 24h or 1h30m0s.
 func EveryText(every time.Duration) string {

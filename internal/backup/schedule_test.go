@@ -2,6 +2,7 @@ package backup_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"os"
@@ -211,6 +212,105 @@ func TestAStoppedRunIsRepeatedAndLeavesNoFile(t *testing.T) {
 			t.Errorf("after its repetition: %+v", got)
 		}
 	})
+}
+
+func TestABackupThatWasNotVerifiedIsRemovedByTheNext(t *testing.T) {
+	t.Parallel()
+	for name, out := range map[string]string{"in a folder": t.TempDir(), "in a bucket": "file://" + filepath.ToSlash(t.TempDir())} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, template.New(t, dbtest.SQLite))
+			s.set(func(to *backup.Settings) { to.Active, to.Every, to.Out = true, time.Hour, out })
+			in := backup.Place{Folder: out}
+			if strings.Contains(out, "://") {
+				bucket, err := backup.OpenBucket(t.Context(), out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer bucket.Close()
+				in = backup.Place{Bucket: bucket}
+			}
+			for range 3 {
+				ctx, stop := context.WithCancel(t.Context())
+				s.store.Backups.Service.Reached(func(string) { stop() })
+				_, _ = s.queue.RunNext(ctx) // its error is that of the stop
+				s.now = s.now.Add(time.Second)
+				if left := s.files(in); len(left) != 1 || s.schedule().Unverified != left[0].Path {
+					t.Errorf("after a stop: %+v", left)
+				}
+			}
+			s.store.Backups.Service.Reached(func(string) {})
+			s.run(true)
+			if left := s.files(in); len(left) != 1 || s.schedule().File != left[0].Path || s.schedule().Unverified != "" {
+				t.Errorf("in the end: %+v", left)
+			}
+		})
+	}
+}
+
+func TestAScheduleIsPlannedAgainAfterAClockThatWasAhead(t *testing.T) {
+	t.Parallel()
+	template.Engines(t, func(t *testing.T, db dbtest.DB) {
+		t.Parallel()
+		s := serve(t, db)
+		k := s.store.Backups
+		s.now = noon.AddDate(10, 0, 0)
+		s.set(func(to *backup.Settings) { to.Active, to.Every, to.At = true, 24*time.Hour, "03:00" })
+		s.now = s.now.AddDate(0, 0, 1)
+		s.run(true)
+		follow := func() {
+			t.Helper()
+			if err := k.FollowClock(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		follow()
+		if got := s.schedule(); !got.Next.After(s.now) {
+			t.Errorf("planned again by the clock of the plan: %v", got.Next)
+		}
+		s.now = noon
+		if _, known, err := k.LastVerified(t.Context()); known || err != nil {
+			t.Errorf("a backup of the future counts as verified (%v)", err)
+		}
+		follow()
+		next := time.Date(2026, 11, 2, 3, 0, 0, 0, time.UTC)
+		if got := s.schedule(); !got.Next.Equal(next) || !got.SucceededAt.IsZero() {
+			t.Errorf("planned for %v, last success %v", got.Next, got.SucceededAt)
+		}
+		s.run(false)
+		s.now = next
+		s.run(true)
+		if at, known, err := k.LastVerified(t.Context()); !known || err != nil || !at.Equal(next) {
+			t.Errorf("last verified %v, %v, %v", at, known, err)
+		}
+	})
+}
+
+func TestAPlaceThatCannotBeDecryptedIsAFailure(t *testing.T) {
+	t.Parallel()
+	s := serve(t, template.New(t, dbtest.SQLite))
+	got := s.set(func(to *backup.Settings) { to.Active, to.Out = true, t.TempDir() })
+	got.Sealed[0] ^= 1
+	text, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.store.Backups.DB.Queries().SetMeta(t.Context(), "backup_schedule", string(text)); err != nil {
+		t.Fatal(err)
+	}
+	s.run(true)
+	if got := s.schedule(); !got.FailedAt.Equal(noon) || !strings.Contains(got.Failure, "can't be decrypted") {
+		t.Errorf("after a run: %+v", got)
+	}
+	s.set(func(to *backup.Settings) {
+		if to.Out != "" {
+			t.Errorf("opened as %q", to.Out)
+		}
+	})
+	s.now = s.schedule().Next
+	s.run(true)
+	if left := s.files(backup.Place{}); len(left) != 1 {
+		t.Errorf("files in the default folder: %+v", left)
+	}
 }
 
 func TestEncryptedScheduledBackupsAreVerifiedWithoutTheIdentity(t *testing.T) {

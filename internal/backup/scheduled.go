@@ -3,11 +3,13 @@ package backup
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -37,6 +39,46 @@ func (k *Keeper) Handle(q *jobs.Queue) {
 // to it.
 func (k *Keeper) Serve() { k.serving.Store(true) }
 
+// clockInterval is how often a server checks that its clock was not ahead.
+const clockInterval = time.Minute
+
+// Run follows the clock until ctx ends.
+func (k *Keeper) Run(ctx context.Context) {
+	group.Every(ctx, clockInterval, func(ctx context.Context) {
+		if err := k.followClock(ctx); err != nil && !fault.IsUnavailable(err) && ctx.Err() == nil {
+			k.Log.Warn("the schedule of backups could not be compared with the clock", "cause", err)
+		}
+	})
+}
+
+// followClock plans the next backup again when it was planned by a clock that was ahead, and would be
+// late for as long as that was.
+func (k *Keeper) followClock(ctx context.Context) error {
+	s, err := ReadSchedule(ctx, k.DB.Queries())
+	if err != nil || !s.isAhead(k.now()) {
+		return err
+	}
+	return k.write(ctx, func(tx sqldb.Queries) error {
+		s, err := lockSchedule(ctx, tx)
+		now := k.now()
+		if err != nil || !s.isAhead(now) {
+			return err
+		}
+		k.Log.Warn("the next backup was planned by a clock that was ahead, and is planned again", "was", s.Next)
+		s.Due = s.first(now)
+		s.Next = s.Due
+		for _, at := range []*time.Time{&s.StartedAt, &s.SucceededAt, &s.FailedAt} {
+			if at.After(now) { // or a failure would seem to be older than that success
+				*at = time.Time{}
+			}
+		}
+		if err := writeMeta(ctx, tx, metaSchedule, s); err != nil {
+			return err
+		}
+		return k.putJob(ctx, tx, s.Next)
+	})
+}
+
 // runScheduled writes the scheduled backup if it is due, verifies it, and asks for the next.
 func (k *Keeper) runScheduled(ctx context.Context, r *jobs.Run) (any, error) {
 	if !k.serving.Load() {
@@ -46,12 +88,12 @@ func (k *Keeper) runScheduled(ctx context.Context, r *jobs.Run) (any, error) {
 	if err != nil || !due {
 		return nil, err
 	}
-	made, more, err := k.createScheduled(ctx, &s.Settings)
+	made, more, err := k.createScheduled(ctx, &s)
 	switch {
 	case ctx.Err() != nil: // it is begun anew
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, k.noteFailure(ctx, r, made, err)
+		return nil, k.noteFailure(ctx, r, err)
 	}
 	return nil, k.noteSuccess(ctx, r, made, more)
 }
@@ -60,7 +102,7 @@ func (k *Keeper) runScheduled(ctx context.Context, r *jobs.Run) (any, error) {
 // not due and ends here.
 func (k *Keeper) beginScheduled(ctx context.Context, r *jobs.Run) (s Schedule, due bool, err error) {
 	err = k.write(ctx, func(tx sqldb.Queries) error {
-		if s, err = k.lockSchedule(ctx, tx); err != nil {
+		if s, err = lockSchedule(ctx, tx); err != nil {
 			return err
 		}
 		if due = s.Active && !k.now().Before(s.Next); due {
@@ -84,12 +126,12 @@ func (k *Keeper) again(ctx context.Context, tx sqldb.Queries, r *jobs.Run, s Sch
 
 // createScheduled writes a backup, verifies it, and removes old ones. more is for its entry in the
 // audit log.
-func (k *Keeper) createScheduled(ctx context.Context, s *Settings) (made Created, more string, err error) {
+func (k *Keeper) createScheduled(ctx context.Context, s *Schedule) (made Created, more string, err error) {
 	recipients, err := ParseRecipients(s.Recipients)
 	if err != nil {
 		return made, "", err
 	}
-	in, err := s.open(ctx)
+	in, err := k.openPlace(ctx, s)
 	if err != nil {
 		return made, "", err
 	}
@@ -97,7 +139,7 @@ func (k *Keeper) createScheduled(ctx context.Context, s *Settings) (made Created
 		defer in.Bucket.Close()
 	}
 	o := CreateOptions{Folder: in.Folder, Bucket: in.Bucket, KeyFile: s.KeyFile, Recipients: recipients}
-	made, failed := k.Service.CreateVerified(ctx, k.DB, o)
+	made, failed := k.Service.CreateVerified(ctx, k.DB, o, func(written Created) error { return k.noteWritten(ctx, in, written) })
 	if made.File == "" || (failed != nil && !fault.HasCode(failed, CodeDamaged)) {
 		return made, "", failed
 	}
@@ -117,11 +159,41 @@ func (k *Keeper) createScheduled(ctx context.Context, s *Settings) (made Created
 	return made, more, nil
 }
 
+// openPlace opens the place of the backups. Close its bucket.
+func (k *Keeper) openPlace(ctx context.Context, s *Schedule) (Place, error) {
+	if err := s.unseal(k.Box()); err != nil {
+		return Place{}, err
+	}
+	return s.open(ctx)
+}
+
+// noteWritten records the file of a backup that is verified next, and removes that of an earlier
+// attempt: a server that is killed again and again would fill the disk.
+func (k *Keeper) noteWritten(ctx context.Context, in Place, written Created) error {
+	earlier := ""
+	err := k.write(ctx, func(tx sqldb.Queries) error {
+		s, err := lockSchedule(ctx, tx)
+		if err != nil {
+			return err
+		}
+		earlier, s.Unverified = s.Unverified, written.File
+		return writeMeta(ctx, tx, metaSchedule, s)
+	})
+	if err != nil { // nobody would find the file
+		k.removeUnverified(context.WithoutCancel(ctx), in, written.File)
+		return err
+	}
+	if earlier != "" {
+		k.removeUnverified(ctx, in, earlier)
+	}
+	return nil
+}
+
 // noteSuccess records a backup that was verified.
 func (k *Keeper) noteSuccess(ctx context.Context, r *jobs.Run, made Created, more string) error {
 	k.Log.Info("a scheduled backup was written and verified", "file", made.File, "rows", made.Info.Rows())
 	return k.write(ctx, func(tx sqldb.Queries) error {
-		s, err := k.lockSchedule(ctx, tx)
+		s, err := lockSchedule(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -142,18 +214,13 @@ func (k *Keeper) noteSuccess(ctx context.Context, r *jobs.Run, made Created, mor
 }
 
 // noteFailure records why no backup was written, and has it tried again.
-// A file that could not be verified stays until the next one: attempts would fill the disk.
-func (k *Keeper) noteFailure(ctx context.Context, r *jobs.Run, made Created, failed error) error {
+// A file that could not be verified stays until the next one.
+func (k *Keeper) noteFailure(ctx context.Context, r *jobs.Run, failed error) error {
 	k.Log.Warn("the scheduled backup failed and is tried again", "cause", failed)
-	var earlier Schedule
-	err := k.write(ctx, func(tx sqldb.Queries) error {
-		s, err := k.lockSchedule(ctx, tx)
+	return k.write(ctx, func(tx sqldb.Queries) error {
+		s, err := lockSchedule(ctx, tx)
 		if err != nil {
 			return err
-		}
-		earlier = s
-		if made.File != "" {
-			s.Unverified = made.File
 		}
 		s.FailedAt, s.Failure = k.now(), "The backup failed; the log of the server has the cause"
 		if ours := fault.Of(failed); ours != nil {
@@ -166,20 +233,15 @@ func (k *Keeper) noteFailure(ctx context.Context, r *jobs.Run, made Created, fai
 		s.Next = at.UTC().Truncate(time.Second) // as jobs are due
 		return writeMeta(ctx, tx, metaSchedule, s)
 	})
-	if err == nil && made.File != "" && earlier.Unverified != "" {
-		k.removeUnverified(ctx, &earlier.Settings, earlier.Unverified)
-	}
-	return err
 }
 
 // removeUnverified removes the file of an earlier attempt.
-func (k *Keeper) removeUnverified(ctx context.Context, s *Settings, file string) {
-	in, err := s.open(ctx)
-	if err == nil && in.Bucket != nil {
-		defer in.Bucket.Close()
+func (k *Keeper) removeUnverified(ctx context.Context, in Place, file string) {
+	var err error
+	if in.Bucket != nil {
 		err = in.Bucket.Delete(ctx, file)
-	} else if err == nil {
-		err = os.Remove(file)
+	} else if err = os.Remove(file); errors.Is(err, os.ErrNotExist) {
+		err = nil
 	}
 	if err != nil {
 		k.Log.Warn("a backup that could not be verified was not removed", "file", file, "cause", err)

@@ -28,7 +28,7 @@ type Service struct {
 	Media *blob.Bucket
 	Now   func() time.Time
 
-	// reached is told of each step of a restore; nil for nobody.
+	// reached is told of each step of a restore, and when a backup is verified next; nil for nobody.
 	reached func(step string)
 }
 
@@ -95,6 +95,11 @@ func (s *Service) create(ctx context.Context, db *sqldb.DB, o CreateOptions, the
 		return Created{}, err
 	}
 	defer unlock()
+	check, err := db.Queries().Meta(ctx, keyfile.CheckName)
+	if err != nil {
+		return Created{}, err
+	}
+	name := fileName{service: s.Location.Service, at: s.Now(), key: keyfile.KeyName(check), encrypted: len(o.Recipients) > 0}
 	made := Created{File: o.File}
 	write := func(to io.Writer) (err error) {
 		made.Info, err = s.write(ctx, db, scratch, to, o)
@@ -102,13 +107,13 @@ func (s *Service) create(ctx context.Context, db *sqldb.DB, o CreateOptions, the
 	}
 	switch {
 	case o.Bucket != nil:
-		if made.File, err = s.freeKey(ctx, o.Bucket, len(o.Recipients) > 0); err == nil {
+		if made.File, err = freeKey(ctx, o.Bucket, name); err == nil {
 			made.Size, err = writeBucket(ctx, s.log(), o.Bucket, made.File, write)
 		}
 	case o.File != "":
 		made.Size, err = writeFile(o.File, write)
 	default:
-		made.File, made.Size, err = s.writeNew(folder, len(o.Recipients) > 0, write)
+		made.File, made.Size, err = writeNew(folder, name, write)
 	}
 	if err != nil {
 		return Created{}, err
@@ -141,56 +146,6 @@ func (s *Service) lock(folders []string) (unlock func(), err error) {
 	}
 	return unlock, nil
 }
-
-// writeNew writes a file under a name that is not in use.
-func (s *Service) writeNew(folder string, encrypted bool, write func(io.Writer) error) (path string, size int64, err error) {
-	path = filepath.Join(folder, s.freeName(encrypted, func(name string) bool {
-		_, err := os.Lstat(filepath.Join(folder, name))
-		return !errors.Is(err, os.ErrNotExist)
-	}))
-	size, err = writeFile(path, write)
-	return path, size, err
-}
-
-// freeKey is a name that is not in use in a bucket.
-func (s *Service) freeKey(ctx context.Context, b *blob.Bucket, encrypted bool) (string, error) {
-	keys := map[string]bool{}
-	err := b.Each(ctx, func(key string, _ int64) error {
-		keys[key] = true
-		return nil
-	})
-	return s.freeName(encrypted, func(name string) bool { return keys[name] }), err
-}
-
-// freeName is the name of a backup of now that is not taken.
-func (s *Service) freeName(encrypted bool, taken func(name string) bool) string {
-	now := s.Now()
-	for n := 1; ; n++ {
-		if name := s.name(now, encrypted, n); !taken(name) {
-			return name
-		}
-	}
-}
-
-// name is the name of a backup of a time, the n-th of this second.
-func (s *Service) name(now time.Time, encrypted bool, n int) string {
-	name := string(s.Location.Service) + "-" + now.UTC().Format(nameTime)
-	if n > 1 {
-		name += fmt.Sprintf(".%d", n)
-	}
-	name += Extension
-	if encrypted {
-		name += encryptedExtension
-	}
-	return name
-}
-
-const nameTime = "20060102T150405Z"
-
-// Extension ends the name of a backup, before that of an encrypted file.
-const Extension = ".backup"
-
-const encryptedExtension = ".age"
 
 // write writes a backup, encrypted or not.
 func (s *Service) write(ctx context.Context, db *sqldb.DB, scratch string, to io.Writer, o CreateOptions) (Info, error) {

@@ -63,12 +63,12 @@ func Verifications(ctx context.Context, q sqldb.Queries) (list []Verification, e
 	return list, err
 }
 
-// LastVerified returns the time of the content of the newest backup that was verified and is
-// whole, false without any.
-func LastVerified(ctx context.Context, q sqldb.Queries) (at time.Time, known bool, err error) {
+// LastVerified returns the time of the content of the newest backup that was verified up to now and
+// is whole, false without any. A later record is from a time when the clock was wrong.
+func LastVerified(ctx context.Context, q sqldb.Queries, now time.Time) (at time.Time, known bool, err error) {
 	list, err := Verifications(ctx, q)
 	for _, v := range list {
-		if v.Problem == "" {
+		if v.Problem == "" && !v.VerifiedAt.After(now) {
 			return v.CreatedAt, true, nil
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/keyfile"
 )
 
 func isForbidden(err error) bool { return fault.HasKind(err, countersign.KindForbidden) }
@@ -123,10 +125,12 @@ func TestPrune(t *testing.T) {
 			if err := os.MkdirAll(folder, 0o700); err != nil {
 				t.Fatal(err)
 			}
+			key := keyfile.KeyName(k.Box().Check())
 			name := func(age int) string {
-				return filepath.Join(folder, "store-"+noon.AddDate(0, 0, -age).Format("20060102T150405Z")+".backup")
+				return filepath.Join(folder, "store-"+noon.AddDate(0, 0, -age).Format("20060102T150405Z")+"-"+key+".backup")
 			}
-			foreign := []string{"addon-20200101T000000Z.backup", "store-20200101T000000Z.db", "store-notes.backup", "store-20200101T000000Z.backup.old"}
+			foreign := []string{"addon-20200101T000000Z-" + key + ".backup", "store-20200101T000000Z.db", "store-notes.backup", "store-20200101T000000Z-" + key + ".backup.old"}
+			foreign = append(foreign, "store-20200101T000000Z-0123abcd.backup", "store-20200101T000000Z.backup") // of another store in the place
 			for _, one := range foreign {
 				write(t, filepath.Join(folder, one))
 			}
@@ -139,7 +143,7 @@ func TestPrune(t *testing.T) {
 			if _, err := k.Prune(t.Context(), operator, backup.Place{}, c.keep); err != nil {
 				t.Fatal(err)
 			}
-			left := s.files(backup.Place{})
+			left := slices.DeleteFunc(s.files(backup.Place{}), func(f backup.File) bool { return f.Key != key })
 			if len(left) != len(c.left) {
 				t.Fatalf("left %+v", left)
 			}

@@ -52,11 +52,11 @@ func (s *Service) verifyIn(ctx context.Context, folder, prefix string, from Sour
 	return Info{Header: r.Header, Manifest: m, Encrypted: encrypted}, unfit(err)
 }
 
-// CreateVerified is Create, and then verifies the file that it wrote. A backup that was written and
+// CreateVerified is Create, calls written, and then verifies the file. A backup that was written and
 // could not be verified is returned with the error.
 //
 // An encrypted backup is also encrypted for a key that exists only for this run.
-func (s *Service) CreateVerified(ctx context.Context, db *sqldb.DB, o CreateOptions) (Created, error) {
+func (s *Service) CreateVerified(ctx context.Context, db *sqldb.DB, o CreateOptions, written func(Created) error) (Created, error) {
 	var identities []age.Identity
 	if len(o.Recipients) > 0 {
 		identity, recipient, err := newIdentity(o.Recipients)
@@ -66,6 +66,10 @@ func (s *Service) CreateVerified(ctx context.Context, db *sqldb.DB, o CreateOpti
 		identities, o.Recipients = []age.Identity{identity}, append(slices.Clone(o.Recipients), recipient)
 	}
 	return s.create(ctx, db, o, func(scratch string, made Created) error {
+		if err := written(made); err != nil {
+			return err
+		}
+		s.step("written")
 		_, err := s.verifyIn(ctx, scratch, string(s.Location.Service)+"-", Source{File: made.File, Bucket: o.Bucket, Identities: identities})
 		return err
 	})

@@ -247,7 +247,7 @@ func commits(db *sqldb.DB) Finding {
 // Backups looks for the newest backup that a service made before an update.
 func Backups(p Location, prefix string) Finding {
 	const name = "backups"
-	files, err := filepath.Glob(filepath.Join(p.Dir, "backups", prefix+"-*Z.*"))
+	files, err := filepath.Glob(filepath.Join(p.Dir, "backups", prefix+"-*Z*"))
 	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".partial") })
 	if err != nil || len(files) == 0 {
 		return good(name, "No backup yet; every update creates one first")

@@ -25,7 +25,7 @@ func VerifiedBackup(ctx context.Context, db *sqldb.DB, p Location) Finding {
 	if err != nil {
 		return Of(name, err, why, "Check the database.")
 	}
-	at, known, err := backup.LastVerified(ctx, db.Queries())
+	at, known, err := backup.LastVerified(ctx, db.Queries(), p.Now)
 	if err != nil {
 		return Of(name, err, why, "Check the database.")
 	}

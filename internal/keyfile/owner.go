@@ -23,7 +23,7 @@ const (
 // files are patterns of the files that only this service leaves in a data folder. The
 // database comes first.
 func (s Service) files() []string {
-	list := []string{string(s) + ".db", string(s) + ".commits", filepath.Join("backups", string(s)+"-*Z.*")}
+	list := []string{string(s) + ".db", string(s) + ".commits", filepath.Join("backups", string(s)+"-*Z*")}
 	if s == Addon {
 		list = append(list, "update.lock", "setup-token", "update-token")
 	}

@@ -209,6 +209,7 @@ func (s *Store) Run(ctx context.Context) error {
 	work.Start("old changes", s.pruneEvery)
 	work.Start("failed sign-ins", s.people.Run)
 	work.Start("jobs", s.jobs.Run)
+	work.Start("schedule of backups", s.Backups.Run)
 	work.Start("audit seals", s.chain.Run)
 	work.Start("limits", s.exchangeLimitsEvery)
 	work.Start("log of API requests", s.Requests.Run)
