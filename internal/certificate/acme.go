@@ -95,7 +95,8 @@ func NewACME(o ACMEOptions) (*ACME, error) {
 	a.manager = &autocert.Manager{
 		Prompt: autocert.AcceptTOS, Cache: autocert.DirCache(o.Folder), HostPolicy: a.allow, Email: o.Email,
 		Client: &acme.Client{
-			DirectoryURL: cmp.Or(o.Directory, acme.LetsEncryptURL), UserAgent: "countersign", HTTPClient: &http.Client{Timeout: callTimeout},
+			DirectoryURL: cmp.Or(o.Directory, acme.LetsEncryptURL), UserAgent: "countersign",
+			HTTPClient: &http.Client{Timeout: callTimeout, Transport: failureLog{http.DefaultTransport, o.Log}},
 		},
 	}
 	return a, nil
@@ -221,8 +222,8 @@ func (a *ACME) first(ctx context.Context, host *acmeHost) error {
 // refresh reads the certificate of a host from the manager, which obtains it the first time.
 func (a *ACME) refresh(host *acmeHost) error {
 	c, err := a.manager.GetCertificate(helloFor(host.name))
-	if err == nil {
-		host.set(c)
+	if err == nil && host.set(c) {
+		a.options.Log.Info("serving a certificate", "host", host.name, "expires", c.Leaf.NotAfter.UTC())
 	}
 	select {
 	case <-host.tried:
@@ -256,8 +257,11 @@ func (h *acmeHost) get() *tls.Certificate {
 	return h.current
 }
 
-func (h *acmeHost) set(c *tls.Certificate) {
+// set reports whether c is another certificate than before.
+func (h *acmeHost) set(c *tls.Certificate) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	changed := h.current == nil || !h.current.Leaf.Equal(c.Leaf)
 	h.current = c
+	return changed
 }

@@ -5,6 +5,7 @@ package certificate
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,8 @@ type Files struct {
 	current atomic.Pointer[tls.Certificate]
 	expiry  expiryLog
 	served  pair
+	// seen is what the last look has found in changed files.
+	seen pair
 	// refused is why the files are not used, "" when they are; logged reports that the log has it.
 	refused string
 	logged  bool
@@ -76,17 +79,25 @@ func (f *Files) Run(ctx context.Context) error {
 	}
 }
 
-// look reads the files and serves them when they have changed.
+// look reads the files and serves them when they have changed, and two looks have found the same: until then, the program
+// that renews them may have written only a part.
 func (f *Files) look() {
 	o := f.options
 	read, err := readPair(o.Certificate, o.Key)
 	if err == nil && read.equal(f.served) {
-		f.refused = ""
+		f.refused, f.seen = "", pair{}
+		return
+	}
+	if err == nil && !read.equal(f.seen) {
+		f.seen = read
 		return
 	}
 	var parsed *tls.Certificate
 	if err == nil {
 		parsed, err = read.parse(o.Certificate, o.Key)
+	}
+	if err == nil {
+		err = f.compare(parsed)
 	}
 	if err != nil {
 		f.refuse(fault.Message(err))
@@ -97,8 +108,18 @@ func (f *Files) look() {
 	o.Log.Info("serving a changed certificate", "file", o.Certificate, "expires", parsed.Leaf.NotAfter.UTC())
 }
 
-// refuse logs once why changed files are not used, at the second look that finds the same. At the first one, the program
-// that renews them may not have written both.
+// compare is an error for a changed certificate that clients refuse by their clocks, while they accept the one in use.
+func (f *Files) compare(changed *tls.Certificate) error {
+	now := f.options.Now()
+	valid := func(c *tls.Certificate) bool { return !now.Before(c.Leaf.NotBefore) && !now.After(c.Leaf.NotAfter) }
+	if valid(changed) || !valid(f.current.Load()) {
+		return nil
+	}
+	return fault.Invalid(CodeInvalid, fmt.Sprintf("%s is valid from %s to %s, and it is %s", f.options.Certificate,
+		changed.Leaf.NotBefore.UTC().Format(time.RFC3339), changed.Leaf.NotAfter.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339)))
+}
+
+// refuse logs once why changed files are not used, at the second look that finds the same reason.
 func (f *Files) refuse(why string) {
 	if f.refused != why {
 		f.refused, f.logged = why, false

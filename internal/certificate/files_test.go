@@ -111,6 +111,9 @@ func TestAChangedPairIsServed(t *testing.T) {
 				t.Errorf("without a change: %s", out)
 			}
 			change(t, dir)
+			if f.look(); !served(t, f).Equal(first.Leaf) {
+				t.Error("the files are served at the first look, when they may be written in part")
+			}
 			f.look()
 			if !served(t, f).Equal(second.Leaf) || !f.Expiry().Equal(second.Leaf.NotAfter) || !strings.Contains(out.String(), "serving a changed certificate") {
 				t.Errorf("after it: %s", out)
@@ -129,6 +132,7 @@ func TestAPairThatCantBeUsedLeavesTheEarlierOneAndIsLoggedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, cert, second.PEM)
+	f.look()
 	f.look()
 	if out.Len() > 0 || !served(t, f).Equal(first.Leaf) {
 		t.Errorf("while the second file is missing: %s", out)
@@ -149,8 +153,40 @@ func TestAPairThatCantBeUsedLeavesTheEarlierOneAndIsLoggedOnce(t *testing.T) {
 	}
 	write(t, key, second.Key)
 	f.look()
+	f.look()
 	if !served(t, f).Equal(second.Leaf) {
 		t.Errorf("complete again, and not served: %s", out)
+	}
+}
+
+func TestACertificateThatClientsRefuseDoesNotReplaceOneThatTheyAccept(t *testing.T) {
+	now := noon
+	current := webtest.NewCertificate(t, noon.Add(20*day), "shop.example")
+	for name, changed := range map[string]webtest.Certificate{
+		"it has expired":      webtest.NewCertificate(t, noon.Add(-day), "shop.example"),
+		"it is not yet valid": webtest.NewCertificate(t, noon.Add(91*day), "shop.example"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			cert, key := current.Write(t, dir)
+			log, out := logged()
+			f, err := OpenFiles(FileOptions{Certificate: cert, Key: key, Log: log, Now: func() time.Time { return now }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed.Write(t, dir)
+			for range 3 {
+				f.look()
+			}
+			if !served(t, f).Equal(current.Leaf) || !strings.Contains(out.String(), "is valid from") {
+				t.Errorf("served instead: %s", out)
+			}
+			now = noon.Add(30 * day)
+			defer func() { now = noon }()
+			if f.look(); !served(t, f).Equal(changed.Leaf) {
+				t.Errorf("not served when the earlier one has expired: %s", out)
+			}
+		})
 	}
 }
 
