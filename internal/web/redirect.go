@@ -3,6 +3,7 @@ package web
 import (
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,8 +15,8 @@ import (
 var errHTTPSNeeded = fault.Forbidden("https_needed", "Use https. This call came over plain HTTP, so others may have read its key or password")
 
 // ToHTTPS returns a handler for plain HTTP beside a server with TLS. It redirects GET and HEAD of pages to base, the
-// server's URL, or with an empty base to the request's own host and the port of the server. Everything else, and every
-// call of an API, is answered 403.
+// server's URL, or with an empty base to the request's own host and the port of the server. Everything else, and all that
+// programs ask for, is answered 403.
 func (e *Edge) ToHTTPS(base string, port int) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", e.Wrap(func(w http.ResponseWriter, r *http.Request) error {
@@ -35,7 +36,10 @@ func (e *Edge) ToHTTPS(base string, port int) http.Handler {
 	return e.Handler(mux)
 }
 
-// isCall reports whether a request is for an API, or has a key.
+// forPrograms are the paths outside of APIs that programs read.
+var forPrograms = []string{"/.well-known/jwks.json", "/openapi.json", "/healthz", "/readyz"}
+
+// isCall reports whether a request is one of a program, or has a key.
 func isCall(r *http.Request) bool {
 	for _, name := range []string{"Authorization", "X-Api-Key"} {
 		if len(r.Header[name]) > 0 {
@@ -47,7 +51,7 @@ func isCall(r *http.Request) bool {
 			return true
 		}
 	}
-	return r.URL.Query().Has("api_key")
+	return slices.Contains(forPrograms, r.URL.Path) || r.URL.Query().Has("api_key")
 }
 
 // hostWithPort is the host of a request with another port, without 443.

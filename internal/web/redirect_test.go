@@ -30,6 +30,9 @@ func TestPlainHTTPBesideTLS(t *testing.T) {
 		{"a key in a header", "GET", "/docs", "X-Api-Key", "https://shop.example", 443, 403, ""},
 		{"a password in a header", "GET", "/docs", "Authorization", "https://shop.example", 443, 403, ""},
 		{"a key in the query", "GET", "/docs?api_key=x", "", "https://shop.example", 443, 403, ""},
+		{"the keys of licenses", "GET", "/.well-known/jwks.json", "", "https://shop.example", 443, 403, ""},
+		{"the description of the API", "GET", "/openapi.json", "", "https://shop.example", 443, 403, ""},
+		{"a check of readiness", "GET", "/readyz", "", "https://shop.example", 443, 403, ""},
 		{"a path that begins like an API", "GET", "/apiary", "", "https://shop.example", 443, 301, "https://shop.example/apiary"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

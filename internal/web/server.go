@@ -125,7 +125,11 @@ var provoked = [][]byte{
 	[]byte("http: TLS handshake error"),
 	[]byte("http: URL query contains semicolon"),
 	[]byte("http2: "),
+	[]byte("timeout waiting for "), // a frame of HTTP/2
 }
+
+// panicked is how a message of HTTP/2 begins that nobody else can provoke.
+var panicked = []byte("http2: panic")
 
 func (c connectionLog) Write(line []byte) (int, error) {
 	if c.log == nil {
@@ -133,7 +137,7 @@ func (c connectionLog) Write(line []byte) (int, error) {
 	}
 	level := slog.LevelWarn
 	for _, prefix := range provoked {
-		if bytes.HasPrefix(line, prefix) {
+		if bytes.HasPrefix(line, prefix) && !bytes.HasPrefix(line, panicked) {
 			level = slog.LevelDebug
 		}
 	}

@@ -211,8 +211,12 @@ func TestWhatStrangersProvokeIsForDebugging(t *testing.T) {
 	out, log := logged() // from INFO on
 	c := connectionLog{log}
 	for line, shown := range map[string]bool{
-		"http: TLS handshake error from 1.2.3.4: EOF\n":   false,
-		"http: Accept error: too many open files; oops\n": true,
+		"http: TLS handshake error from 1.2.3.4: EOF\n":                       false,
+		"timeout waiting for PING response\n":                                 false,
+		"timeout waiting for SETTINGS frames from 1.2.3.4:5\n":                false,
+		"http2: server: error reading preface from client 1.2.3.4:5: EOF\n":   false,
+		"http2: panic serving 1.2.3.4:5: runtime error: index out of range\n": true,
+		"http: Accept error: too many open files; oops\n":                     true,
 	} {
 		out.Reset()
 		if n, err := c.Write([]byte(line)); n != len(line) || err != nil {

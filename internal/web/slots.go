@@ -217,14 +217,18 @@ func (s *slots) listStuck(c *conn) bool {
 	return true
 }
 
-// resume notes that the client of c has read after all.
+// resume notes that the client of c has read after all. A connection of HTTP/2 may have become idle meanwhile, because its
+// client has given up the request: then it stays silent.
 func (s *slots) resume(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.streams > 0 && c.atWork == 0 {
-		return // none of its requests is at work
+	if !c.stuck || c.streams > 0 && c.atWork == 0 {
+		return
 	}
 	s.unlist(c)
+	if c.ended != nil && c.atWork == 0 {
+		s.awaitEnd(c)
+	}
 }
 
 // idle notes that the response was sent.

@@ -62,11 +62,19 @@ func (s *slots) endStream(t *stream) {
 		s.fallSilent(c)
 		c.begun.Store(true) // the other requests have
 		s.changed.Signal()
-	case c.sending == nil:
-		c.sending = time.AfterFunc(unreadAfter, func() { s.stickEnd(c) })
 	default:
-		c.sending.Reset(unreadAfter)
+		s.awaitEnd(c)
 	}
+}
+
+// awaitEnd makes c silent unless it becomes idle in time: its last response may have to be sent to the end, or its client
+// has given up the request.
+func (s *slots) awaitEnd(c *conn) {
+	if c.sending == nil {
+		c.sending = time.AfterFunc(unreadAfter, func() { s.stickEnd(c) })
+		return
+	}
+	c.sending.Reset(unreadAfter)
 }
 
 // stickEnd notes that the end of a response was not read in time.
