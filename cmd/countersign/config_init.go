@@ -69,13 +69,17 @@ func newInit(a *app, of locationFlags) *cobra.Command {
 		Long: `Write a configuration file: every setting with its default and a line that explains it. All of
 them are comments, so the file changes nothing until you edit it.
 
-It takes the flags of ` + of.command + ` serve. Those that you use are set in the file.
+It takes the flags of ` + of.command + ` serve. Those that you use are set in the file,
+names of files and folders as absolute ones.
 An existing file is never overwritten. A new one can be read by you alone.`,
 		Example: "  " + of.command + " init\n  " + of.command + " init --listen :8443 --out /etc/countersign/" + of.configName(),
 	}
 	settings := a.offerSettings(c, of)[of.service()]
 	c.Flags().StringVar(&out, "out", "-", "the `file` to create, - for stdout")
-	c.RunE = func(*cobra.Command, []string) error {
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := config.CheckFlags(settings); err != nil {
+			return cli.Usage(c, err.Error())
+		}
 		var text bytes.Buffer
 		if err := config.Write(&text, configHead(of), settings); err != nil {
 			return err

@@ -221,6 +221,66 @@ func TestAFileOfInitSetsWhatItWasGiven(t *testing.T) {
 	}
 }
 
+func TestAPathOfInitIsThatOfItsFlag(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, l := range []locationFlags{storeLocation, addonLocation} {
+		path := filepath.Join(t.TempDir(), l.configName()) // in another folder
+		given := map[string]string{"data": "./shop", "tls-cert": "c.pem", "tls-key": "../k.pem"}
+		args := []string{l.service(), "init", "--out", path}
+		for key, text := range given {
+			args = append(args, "--"+key, text)
+		}
+		if r := commandIn(t, environment{}, args...); r.code != 0 {
+			t.Fatalf("exit %d: %s", r.code, r.err)
+		}
+		for key, text := range given {
+			want, err := filepath.Abs(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v := shownSetting(t, environment{l.envConfig: path}, l.service(), key); v.Value != want {
+				t.Errorf("%s is %v in the file, want %s", key, v.Value, want)
+			}
+		}
+	}
+}
+
+func TestInitRefusesAnEmptyFlag(t *testing.T) {
+	for _, l := range []locationFlags{storeLocation, addonLocation} {
+		for _, s := range l.settings(newTree()) {
+			path := filepath.Join(t.TempDir(), l.configName())
+			r := commandIn(t, environment{}, l.service(), "init", "--"+s.Key+"=", "--out", path)
+			if kind := s.Flag.Value.Type(); r.code != cli.ExitUsage || (kind == "string" || kind == "stringSlice") && !strings.Contains(r.err, "--"+s.Key+" is empty; set a value, or omit it") {
+				t.Errorf("%s init --%s=: exit %d, %s", l.service(), s.Key, r.code, r.err)
+			}
+			if _, err := os.Stat(path); !os.IsNotExist(err) {
+				t.Errorf("%s init --%s= leaves a file: %v", l.service(), s.Key, err)
+			}
+		}
+	}
+}
+
+func TestAnEmptyListFlagRemovesNoListOfTheFileOrTheVariable(t *testing.T) {
+	for _, tt := range []struct {
+		l   locationFlags
+		key string
+	}{{storeLocation, "trusted-proxy"}, {storeLocation, "acme"}, {addonLocation, "trusted-proxy"}, {addonLocation, "allow-private"}, {addonLocation, "acme"}} {
+		for name, env := range map[string]environment{
+			"file":     {tt.l.envConfig: writeFile(t, tt.key+" = ['10.0.0.0/8']\n")},
+			"variable": {tt.l.variable(tt.key): "10.0.0.0/8"},
+			"nothing":  {},
+		} {
+			serve := []string{tt.l.service(), "serve", "--data", filepath.Join(t.TempDir(), "new"), "--metrics", "x"} // the wrong address ends it anyway
+			for _, args := range [][]string{serve, {"config", "show", "--service", tt.l.service()}} {
+				r := commandIn(t, env, append(args, "--"+tt.key, "")...)
+				if r.code != cli.ExitUsage || !strings.Contains(r.err, "--"+tt.key+" is empty; set a value, or omit it") {
+					t.Errorf("%s, %v --%s '': exit %d, %s", name, args, tt.key, r.code, r.err)
+				}
+			}
+		}
+	}
+}
+
 // Without their comment signs, the lines of a new file are the defaults.
 func TestEveryLineOfInitIsItsDefault(t *testing.T) {
 	for _, l := range []locationFlags{storeLocation, addonLocation} {

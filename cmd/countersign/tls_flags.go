@@ -32,9 +32,6 @@ func (f *serverFlags) registerTLS(c *cobra.Command, at locationFlags) {
 // checkTLS understands the flags of TLS and completes the base URL.
 func (f *serverFlags) checkTLS(c *cobra.Command, o *serverOptions, wrong *wrongFlags) {
 	t := &o.tls
-	if given := c.Flag("acme"); given.Changed && len(t.hosts) == 0 {
-		wrong.note("--acme", errors.New("is empty; set a value, or omit it"))
-	}
 	t.certificate, t.key = c.Flag("tls-cert").Value.String(), c.Flag("tls-key").Value.String()
 	t.noteConflicts(wrong)
 	if len(t.hosts) > 0 {

@@ -175,7 +175,7 @@ func TestFlagsOfTLSThatDoNotFitTogetherAreNamed(t *testing.T) {
 		{"--acme: invalid address of an ACME directory", []string{"--acme", "shop.example", "--acme-url", "http://ca.example"}},
 		{"--acme-email: needs --acme", []string{"--acme-email", "ada@shop.example"}},
 		{"--acme-url: needs --acme", []string{"--acme-url", "https://ca.example"}},
-		{"--acme: is empty", []string{"--acme", ""}},
+		{"--acme is empty", []string{"--acme", ""}},
 		{"--redirect-listen is empty", []string{"--redirect-listen", ""}},
 		{"--redirect-listen: needs --tls-cert or --acme", []string{"--redirect-listen", ":80"}},
 		{"--redirect-listen: invalid address", []string{"--acme", "shop.example", "--redirect-listen", "80"}},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -151,9 +152,17 @@ func (s Setting) text(f *File, text string) (string, error) {
 // Apply sets each flag that was not given: from its variable, which lookup reads ("" when it is not
 // set), else from the file. [OriginOf] then knows where its value comes from.
 func Apply(all []Setting, lookup func(Setting) (value, variable string, err error), f *File) error {
+	return each(all, func(s Setting) error { return s.apply(lookup, f) })
+}
+
+// CheckFlags checks the flags that were given, as [Apply] does. Its error names all that are empty.
+func CheckFlags(all []Setting) error { return each(all, Setting.checkFlag) }
+
+// each joins the errors of a check of each setting.
+func each(all []Setting, check func(Setting) error) error {
 	var wrong []string
 	for _, s := range all {
-		if err := s.apply(lookup, f); err != nil {
+		if err := check(s); err != nil {
 			wrong = append(wrong, err.Error())
 		}
 	}
@@ -163,12 +172,27 @@ func Apply(all []Setting, lookup func(Setting) (value, variable string, err erro
 	return nil
 }
 
+// checkFlag refuses a flag that was given without a value: a variable of a shell was not set.
+func (s Setting) checkFlag() error {
+	if !s.Flag.Changed {
+		return nil
+	}
+	texts := []string{s.Flag.Value.String()}
+	if list, is := s.list(); is {
+		texts = list.GetSlice()
+	}
+	switch {
+	case len(texts) == 0 || len(texts) == 1 && texts[0] == "":
+		return fmt.Errorf("--%s is empty; set a value, or omit it", s.Flag.Name)
+	case slices.Contains(texts, ""):
+		return fmt.Errorf("--%s has an empty value; remove it", s.Flag.Name)
+	}
+	return nil
+}
+
 func (s Setting) apply(lookup func(Setting) (value, variable string, err error), f *File) error {
 	if s.Flag.Changed {
-		if s.kind() == kindText && s.Flag.Value.String() == "" {
-			return fmt.Errorf("--%s is empty; set a value, or omit it", s.Flag.Name)
-		}
-		return nil
+		return s.checkFlag()
 	}
 	value, variable, err := lookup(s)
 	if err != nil {

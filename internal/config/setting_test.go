@@ -3,6 +3,7 @@ package config_test
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -135,11 +136,7 @@ func TestAWrittenFileHasTheFlagsThatWereGiven(t *testing.T) {
 	given := map[string]string{"listen": "a\"b\\c\u00e4", "fail-limit": "7", "pprof": "true", "wait": "1h0m0s", "trusted-proxy": "a,b", "data": "/srv", "db": "postgres://u:p@h/d"}
 	all := settings()
 	for key, text := range given {
-		s := setting(t, all, key)
-		s.Flag.Changed = true
-		if err := s.Flag.Value.Set(text); err != nil {
-			t.Fatal(err)
-		}
+		give(t, setting(t, all, key), text)
 	}
 	var out bytes.Buffer
 	if err := config.Write(&out, "Head", all); err != nil {
@@ -153,6 +150,72 @@ func TestAWrittenFileHasTheFlagsThatWereGiven(t *testing.T) {
 		if want := setting(t, all, s.Key).Value(); !reflect.DeepEqual(s.Value(), want) {
 			t.Errorf("%s is %v, want %v", s.Key, s.Value(), want)
 		}
+	}
+}
+
+func TestAPathInAWrittenFileIsThatOfItsFlag(t *testing.T) {
+	t.Chdir(t.TempDir())
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{"./shop": filepath.Join(here, "shop"), "../shop": filepath.Join(filepath.Dir(here), "shop"), filepath.Join(here, "x"): filepath.Join(here, "x")} {
+		all := settings()
+		give(t, setting(t, all, "data"), text)
+		give(t, setting(t, all, "listen"), "./listen")
+		var out bytes.Buffer
+		if err := config.Write(&out, "Head", all); err != nil {
+			t.Fatal(err)
+		}
+		read := settings()
+		if err := config.Apply(read, unset, parse(t, "/etc/x/store.toml", out.String())); err != nil {
+			t.Fatal(err)
+		}
+		if got := setting(t, read, "data").Value(); got != want {
+			t.Errorf("--data %s is %v in the file, want %s", text, got, want)
+		}
+		if got := setting(t, read, "listen").Value(); got != "./listen" {
+			t.Errorf("an address became %v", got)
+		}
+	}
+}
+
+func TestAnEmptyFlagIsRefused(t *testing.T) {
+	for _, tt := range []struct{ key, text, want string }{
+		{"db", "", "--db is empty; set a value, or omit it"},
+		{"data", "", "--data is empty"},
+		{"trusted-proxy", "", "--trusted-proxy is empty; set a value, or omit it"},
+		{"trusted-proxy", "10.0.0.0/8,", "--trusted-proxy has an empty value; remove it"},
+		{"trusted-proxy", "10.0.0.0/8", ""},
+		{"fail-limit", "0", ""},
+	} {
+		all := settings()
+		give(t, setting(t, all, tt.key), tt.text)
+		f := parse(t, "store.toml", "trusted-proxy = ['192.0.2.1']\n")
+		for name, err := range map[string]error{"Apply": config.Apply(all, unset, f), "CheckFlags": config.CheckFlags(all)} {
+			if (err == nil) != (tt.want == "") || err != nil && !strings.HasPrefix(err.Error(), tt.want) {
+				t.Errorf("%s: --%s=%s: %v, want %q", name, tt.key, tt.text, err, tt.want)
+			}
+		}
+	}
+}
+
+func TestAnEmptyListInTheFileStandsForNone(t *testing.T) {
+	all := settings()
+	if err := config.Apply(all, unset, parse(t, "store.toml", "trusted-proxy = []\n")); err != nil {
+		t.Fatal(err)
+	}
+	if from := config.OriginOf(setting(t, all, "trusted-proxy").Flag); from.Line != 1 {
+		t.Errorf("it is from %s", from)
+	}
+}
+
+// give sets a setting by its flag.
+func give(t *testing.T, s config.Setting, text string) {
+	t.Helper()
+	s.Flag.Changed = true
+	if err := s.Flag.Value.Set(text); err != nil {
+		t.Fatal(err)
 	}
 }
 

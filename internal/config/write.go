@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -10,36 +11,48 @@ import (
 
 // Write writes a configuration file: the head as a comment, then each setting with a line that
 // explains it. A setting whose flag was given is set; the others are comments with their defaults.
+// The name of a file or folder in a flag starts at the current folder, so it is written in full.
 func Write(to io.Writer, head string, all []Setting) error {
 	var b strings.Builder
 	for line := range strings.Lines(head) {
 		b.WriteString(strings.TrimRight("# "+line, " \n") + "\n")
 	}
 	for _, s := range all {
+		value, err := s.toml()
+		if err != nil {
+			return err
+		}
 		_, usage := pflag.UnquoteUsage(s.Flag)
 		fmt.Fprintf(&b, "\n# %s\n", usage)
 		if !s.Flag.Changed {
 			b.WriteString("#")
 		}
-		fmt.Fprintf(&b, "%s = %s\n", s.Key, s.toml())
+		fmt.Fprintf(&b, "%s = %s\n", s.Key, value)
 	}
 	_, err := io.WriteString(to, b.String())
 	return err
 }
 
 // toml is the value as a file has it.
-func (s Setting) toml() string {
+func (s Setting) toml() (string, error) {
 	switch v := s.Value().(type) {
 	case []string:
 		quoted := make([]string, len(v))
 		for i, text := range v {
 			quoted[i] = quote(text)
 		}
-		return "[" + strings.Join(quoted, ", ") + "]"
+		return "[" + strings.Join(quoted, ", ") + "]", nil
 	case string:
-		return quote(v)
+		if s.Flag.Changed && s.isPath() {
+			absolute, err := filepath.Abs(v)
+			if err != nil {
+				return "", fmt.Errorf("--%s: find the current folder: %w", s.Flag.Name, err)
+			}
+			v = absolute
+		}
+		return quote(v), nil
 	default:
-		return fmt.Sprint(v)
+		return fmt.Sprint(v), nil
 	}
 }
 
