@@ -9,7 +9,6 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/config"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -26,7 +25,7 @@ func newConfigShow(a *app) *cobra.Command {
 the configuration file, or the default. Nothing is opened or created. Passwords in URLs
 are not shown.
 
-With --service it takes the flags of serve, to try what they change.`,
+With --service it takes the flags of that service's serve, to try what they change.`,
 		Example: `  countersign config show
   countersign config show --service store --listen :8080`,
 	}
@@ -34,7 +33,7 @@ With --service it takes the flags of serve, to try what they change.`,
 	cli.ChoiceVar(c, &service, "service", "", "only this service: store or addon", "store", "addon")
 	c.Flags().String("config", "", "configuration `file` of the service, or none (default that of serve)")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := namesService(c, service, settings); err != nil {
+		if err := checkService(c, service, settings); err != nil {
 			return err
 		}
 		var views []configView
@@ -58,20 +57,27 @@ With --service it takes the flags of serve, to try what they change.`,
 	return a.Listing(c)
 }
 
-// namesService refuses flags of one service without its name.
-func namesService(c *cobra.Command, service string, settings map[string][]config.Setting) error {
-	changed := []*pflag.Flag{c.Flag("config")}
-	for _, all := range settings {
-		for _, s := range all {
-			changed = append(changed, s.Flag)
-		}
+// checkService refuses flags of one service without its name, and flags that only the other one has.
+func checkService(c *cobra.Command, service string, settings map[string][]config.Setting) error {
+	if service == "" && c.Flag("config").Changed {
+		return cli.Usage(c, "--config"+needsService)
 	}
-	i := slices.IndexFunc(changed, func(f *pflag.Flag) bool { return f.Changed })
-	if service == "" && i >= 0 {
-		return cli.Usage(c, "--"+changed[i].Name+" needs --service: store or addon")
+	for _, l := range []locationFlags{storeLocation, addonLocation} {
+		for _, s := range settings[l.service()] {
+			shared := slices.ContainsFunc(settings[service], func(its config.Setting) bool { return its.Key == s.Key })
+			switch {
+			case !s.Flag.Changed || shared:
+			case service == "":
+				return cli.Usage(c, "--"+s.Flag.Name+needsService)
+			default:
+				return cli.Usage(c, fmt.Sprintf("--%s is not a setting of the %s; omit it, or use --service %s", s.Flag.Name, service, l.service()))
+			}
+		}
 	}
 	return nil
 }
+
+const needsService = " needs --service: store or addon"
 
 // configView is a setting with its value.
 type configView struct {

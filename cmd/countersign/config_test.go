@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -319,6 +320,28 @@ func TestConfigShowNeedsTheServiceOfAFlag(t *testing.T) {
 	r := commandIn(t, environment{}, "config", "show", "--service", "store", "--fail-limit", "many")
 	if r.code != cli.ExitUsage || !strings.Contains(r.err, `--fail-limit: invalid value "many": expected a whole number`) {
 		t.Errorf("exit %d, %s", r.code, r.err)
+	}
+}
+
+func TestConfigShowRefusesFlagsOfTheOtherService(t *testing.T) {
+	root := newTree()
+	for _, tt := range []struct{ shown, other locationFlags }{{storeLocation, addonLocation}, {addonLocation, storeLocation}} {
+		ours, refused := tt.shown.settings(root), 0
+		for _, s := range tt.other.settings(root) {
+			if slices.ContainsFunc(ours, func(its config.Setting) bool { return its.Key == s.Key }) {
+				continue // TestEachSettingHasOneOrderOfPrecedence uses it
+			}
+			refused++
+			value := otherValues[s.Flag.Value.Type()][0]
+			r := commandIn(t, environment{}, "config", "show", "--service", tt.shown.service(), "--"+s.Key, value)
+			want := "--" + s.Key + " is not a setting of the " + tt.shown.service() + "; omit it, or use --service " + tt.other.service()
+			if r.code != cli.ExitUsage || !strings.Contains(r.err, want) || r.out != "" {
+				t.Errorf("exit %d, %s%s; want %s", r.code, r.out, r.err, want)
+			}
+		}
+		if refused == 0 {
+			t.Errorf("the %s has no setting of its own", tt.other.service())
+		}
 	}
 }
 
