@@ -138,7 +138,6 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		engine: SQLite, options: o, logDue: make(chan struct{}, 1), commits: commits{due: make(chan struct{}, 1)},
 		queryTimeout: queryTimeout + o.Longer, readTimeout: readTimeout + o.Longer,
 	}
-	s.feed.begin()
 	if o.URL != "" {
 		s.engine = Postgres
 		return openPostgres(s)

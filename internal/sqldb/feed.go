@@ -30,17 +30,17 @@ type feedState struct {
 	losses atomic.Int64
 	// logged reports that the log was told of a loss, and not yet of its end.
 	logged atomic.Bool
-	// heard is when it was last certain that no change was missed.
+	// heard is when it was last certain that no change was missed, nil before the feed begins.
 	heard atomic.Pointer[time.Time]
 
 	mu     sync.Mutex
-	lostAt time.Time     // zero while the feed is live
+	lostAt time.Time     // zero while the feed is live, and before it begins
 	lost   time.Duration // before lostAt
 }
 
 // begin starts the clocks of a feed that is not live yet.
 func (f *feedState) begin() {
-	f.lostAt = time.Now()
+	f.setLive(false)
 	f.hear()
 }
 
@@ -50,8 +50,14 @@ func (f *feedState) hear() {
 	f.heard.Store(&now)
 }
 
-// silence is how long ago no change was missed.
-func (f *feedState) silence() time.Duration { return time.Since(*f.heard.Load()) }
+// silence is how long ago no change was missed, 0 before the feed begins.
+func (f *feedState) silence() time.Duration {
+	heard := f.heard.Load()
+	if heard == nil {
+		return 0
+	}
+	return time.Since(*heard)
+}
 
 // setLive notes the end or the beginning of a loss.
 func (f *feedState) setLive(live bool) {
@@ -84,6 +90,7 @@ func (db *DB) Feed(ctx context.Context) {
 	if db.engine == Postgres {
 		follow = db.followPostgres
 	}
+	db.feed.begin()
 	for {
 		live, err := follow(ctx)
 		db.feed.setLive(false)

@@ -14,9 +14,9 @@ type Status struct {
 	FeedLive   bool
 	FeedLosses int64
 	// FeedSilence is how long ago it was certain that no change was missed. It also grows
-	// while the feed is stuck and not yet known to be lost.
+	// while the feed is stuck and not yet known to be lost. It is 0 before [DB.Feed] runs.
 	FeedSilence time.Duration
-	// CachesBypassed is for how long in all nothing was answered from memory.
+	// CachesBypassed is for how long in all caches were bypassed since [DB.Feed] ran.
 	CachesBypassed time.Duration
 	// WritesWaiting is how many transactions wait for a connection.
 	WritesWaiting int64

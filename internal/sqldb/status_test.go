@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"context"
 	"errors"
 	"os"
 	"testing"
@@ -28,6 +29,39 @@ func TestFeedSilenceGrowsUntilTheFeedIsBack(t *testing.T) {
 	if back.CachesBypassed <= lost.CachesBypassed || db.Status().CachesBypassed != back.CachesBypassed {
 		t.Errorf("back: %+v, then %+v", back, db.Status())
 	}
+}
+
+// A server that waits for its first update or for a migration opens a database long before it follows changes.
+func TestAFeedIsSilentOnlySinceItBegan(t *testing.T) {
+	t.Parallel()
+	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+		db := migrated(t, at)
+		if s := db.Status(); s.FeedLive || s.FeedSilence != 0 || s.CachesBypassed != 0 {
+			t.Errorf("before: %+v", s)
+		}
+		feed(t, db)
+		if s := db.Status(); !s.FeedLive || s.FeedSilence <= 0 || s.CachesBypassed <= 0 {
+			t.Errorf("live: %+v", s)
+		}
+	})
+}
+
+func TestAFeedThatWasNeverLiveIsSilent(t *testing.T) {
+	t.Parallel()
+	db := open(t, optionsOf(dbtest.New(t, dbtest.SQLite), twoSteps())) // without tables
+	events := watch(db)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		db.Feed(ctx)
+	}()
+	awaitEvent(t, events, "lost")
+	if s := db.Status(); s.FeedLive || s.FeedSilence <= 0 || s.CachesBypassed <= 0 || s.FeedLosses != 0 {
+		t.Errorf("%+v", s)
+	}
+	stop()
+	await(t, ended)
 }
 
 func TestTheStatusSaysForHowLongPostgreSQLIsDown(t *testing.T) {
