@@ -60,7 +60,7 @@ func engines(t *testing.T, keep Keep, fn func(t *testing.T, f *fixture)) {
 func newFixture(t *testing.T, db dbtest.DB, keep Keep) *fixture {
 	t.Helper()
 	f := &fixture{clock: clock{at: noon}, place: db}
-	f.Log = New(Options{See: operatorOnly, Dir: db.Dir, URL: db.URL, Keep: keep, Now: f.clock.now, Log: discard})
+	f.Log = New(Options{See: operatorOnly, Dir: db.Dir, URL: db.URL, Keep: keep, Now: f.clock.now, Log: discard, Longer: time.Hour})
 	t.Cleanup(func() {
 		if err := f.Close(); err != nil {
 			t.Error(err)
