@@ -39,6 +39,9 @@ func buildPostgres(ctx context.Context, o Options, b Build, clear func(*postgres
 		defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after a commit it does nothing
 		l := &postgresLoad{conn: inner.Conn(), pool: sql.OpenDB(nestedConnector{inner}), shared: db.shared}
 		defer l.pool.Close()
+		if err := l.exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0"); err != nil { // Fill also writes files
+			return err
+		}
 		if err := l.build(ctx, b, clear); err != nil {
 			return err
 		}
