@@ -248,6 +248,70 @@ func TestRestoreNeedsTheKeyFileOfTheBackup(t *testing.T) {
 	})
 }
 
+func TestARestoreThatFailsLeavesANewKeyFileThatWasNotInItsPlace(t *testing.T) {
+	t.Parallel()
+	template.Engines(t, func(t *testing.T, db dbtest.DB) {
+		t.Parallel()
+		other := at(t, template.New(t, db.Engine))
+		made := other.create(t, backup.CreateOptions{KeyFile: true})
+		want := export(t, db)
+		old, err := os.ReadFile(filepath.Join(db.Dir, keyfile.FileName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		with(t, db, func(ctx context.Context, s *store.Store) error {
+			_, err := s.Rekey(ctx, operator)
+			return err
+		})
+		key := filepath.Join(db.Dir, keyfile.FileName)
+		err = os.Rename(key, key+".new") // as after a kill between the commit and the replacement
+		if err == nil {
+			err = os.WriteFile(key, old, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := at(t, db)
+		ctx, stop := context.WithCancel(t.Context())
+		p.backups.Reached(func(step string) {
+			if step == "loaded" {
+				stop()
+			}
+		})
+		if _, err := p.backups.Restore(ctx, backup.Source{File: made.File}); err == nil {
+			t.Fatal("the restore did not fail")
+		}
+		if got := export(t, db); got != want {
+			t.Error("the store has other content, or no key file")
+		}
+	})
+}
+
+func TestABackupIntoAFolderRemovesOnlyWhatBackupsLeft(t *testing.T) {
+	t.Parallel()
+	p := at(t, template.New(t, dbtest.SQLite))
+	folder := t.TempDir()
+	const partial, copied = "store-20261101T120000Z-0123abcd.backup.age.partial", "store.db.copy-123"
+	left := map[string]bool{
+		"store-verify-purchase/notes.txt": true, "store-verify-12/notes.txt": true, "store-notes.partial": true, "store.db.copy-of-may": true,
+		"addon-20261101T120000Z.backup.partial": true, "store-20261101T120000Z.backup.partial/notes.txt": true,
+		partial: false, copied: false, "store-verify-3/verify.db-wal": false,
+	}
+	for name := range left {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, path)
+	}
+	p.create(t, backup.CreateOptions{File: filepath.Join(folder, "x.backup")})
+	for name, want := range left {
+		if _, err := os.Stat(filepath.Join(folder, name)); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func copyFile(t testing.TB, from, to string) {
 	t.Helper()
 	text, err := os.ReadFile(from)

@@ -14,6 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // partialSuffix ends the name of a backup that is being written.
@@ -52,7 +53,7 @@ func writeFile(path string, write func(io.Writer) error) (size int64, err error)
 		}
 		return 0, err
 	}
-	return size, syncFolder(filepath.Dir(path))
+	return size, sqldb.SyncFolder(filepath.Dir(path))
 }
 
 // failingWriter remembers why the file could not be written.
@@ -72,14 +73,6 @@ func (w *failingWriter) note(err error) error {
 		w.err = err
 	}
 	return err
-}
-
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // writeBucket writes a file into a bucket, where it is whole when it is there.
@@ -112,16 +105,42 @@ func lockFolder(dir, service string) (unlock func(), err error) {
 	return func() { _ = lock.Close() }, nil
 }
 
-// removeLeftOver removes what backups left that were killed. The folder is locked.
+// removeLeftOver removes what backups left that were killed. The folder is locked. It may be any
+// folder of the user, so other names and kinds of files stay.
 func removeLeftOver(dir, service string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		copied := strings.HasPrefix(e.Name(), service+".db.copy-") || strings.HasPrefix(e.Name(), service+"-"+verifyFolder)
-		if partial := strings.HasPrefix(e.Name(), service+"-") && strings.HasSuffix(e.Name(), partialSuffix); partial || copied {
-			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case e.Type().IsRegular() && isUnfinished(e.Name(), service):
+			_ = os.Remove(path)
+		case e.IsDir() && isNumbered(e.Name(), service+"-"+verifyFolder):
+			removeVerified(path)
 		}
 	}
+}
+
+// isUnfinished reports whether a file is a backup, or the copy of a database, that was not finished.
+func isUnfinished(name, service string) bool {
+	backup, isPartial := strings.CutSuffix(name, partialSuffix)
+	of, isBackup := parseFileName(backup)
+	return isPartial && isBackup && string(of.service) == service || isNumbered(name, service+".db.copy-")
+}
+
+// isNumbered reports whether a name is a prefix and a number, as those of temporary files are.
+func isNumbered(name, prefix string) bool {
+	number, ok := strings.CutPrefix(name, prefix)
+	return ok && number != "" && strings.Trim(number, "0123456789") == ""
+}
+
+// removeVerified removes a folder in which a backup was verified, if it holds nothing else.
+func removeVerified(dir string) {
+	files, _ := filepath.Glob(filepath.Join(dir, verifyFile+"*"))
+	for _, f := range files {
+		_ = os.Remove(f)
+	}
+	_ = os.Remove(dir)
 }

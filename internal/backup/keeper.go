@@ -45,6 +45,8 @@ type Keeper struct {
 
 	// waited is told whenever an entry waits for other writers; nil for nobody.
 	waited func()
+	// verified is told when a scheduled backup was verified; nil for nobody.
+	verified func(context.Context)
 }
 
 // Create writes a backup. Requests are answered meanwhile.
@@ -80,17 +82,27 @@ func (k *Keeper) RecordRestore(ctx context.Context, a people.Actor, from Source,
 }
 
 // RecordVerification records what [Service.Verify] returned of a backup, if the backup is of this
-// database: it belongs to the same key file.
+// database: it belongs to the same key file. One that is too damaged to say so is recorded as damaged if
+// it was recorded before.
 func (k *Keeper) RecordVerification(ctx context.Context, a people.Actor, from Source, info Info, failed error) (recorded bool, err error) {
 	if err := k.May(a); err != nil {
 		return false, err
 	}
-	check, err := k.DB.Queries().Meta(ctx, keyfile.CheckName)
-	if err != nil || check == "" || info.Header.Key != check {
-		return false, err
-	}
 	v := verificationOf(from.recordedName(), info, failed, k.Service.Now())
-	return true, k.write(ctx, func(tx sqldb.Queries) error { return addVerification(ctx, tx, v) })
+	check, err := k.DB.Queries().Meta(ctx, keyfile.CheckName)
+	switch {
+	case err != nil:
+		return false, err
+	case check != "" && info.Header.Key == check:
+		return true, k.write(ctx, func(tx sqldb.Queries) error { return addVerification(ctx, tx, v) })
+	case !fault.HasCode(failed, CodeDamaged):
+		return false, nil
+	}
+	err = k.write(ctx, func(tx sqldb.Queries) error {
+		recorded, err = spoilVerification(ctx, tx, v)
+		return err
+	})
+	return recorded, err
 }
 
 // Prune removes backups of the database from a place and returns them: those that are neither among

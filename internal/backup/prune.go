@@ -21,12 +21,13 @@ type Keep struct {
 // all reports whether nothing is removed.
 func (k Keep) all() bool { return k.Count <= 0 && k.Age <= 0 }
 
-// own lists the backups in a place that belong to the key file of the database. Others in it may be
-// those of another store.
+// own lists the backups in a place that belong to the key file of the database and are not later than
+// now. Others in it may be those of another store, or were named by a clock that was ahead: they would
+// count as the newest for as long as that was.
 func (k *Keeper) own(ctx context.Context, in Place) ([]File, error) {
-	name := keyfile.KeyName(k.Box().Check())
+	name, now := keyfile.KeyName(k.Box().Check()), k.Service.Now()
 	list, err := k.Service.List(ctx, in)
-	return slices.DeleteFunc(list, func(f File) bool { return f.Key != name }), err
+	return slices.DeleteFunc(list, func(f File) bool { return f.Key != name || f.CreatedAt.After(now) }), err
 }
 
 // remove removes backups from a list of those in a place, the newest first, and returns them: those

@@ -44,6 +44,9 @@ func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err 
 	if err := s.Location.Check(ctx, s.Database); err != nil && !keyfile.IsDatabaseMissing(err) {
 		return done, err
 	}
+	if err := s.finishRekey(ctx); err != nil {
+		return done, err
+	}
 	if err := s.checkKey(r.Header); err != nil {
 		return done, err
 	}
@@ -84,6 +87,24 @@ func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err 
 	done.Older, err = s.older(r.Header)
 	s.step("done")
 	return done, err
+}
+
+// finishRekey puts a new key file in its place if the database already belongs to it: a replacement that
+// was interrupted. The restore would take its place.
+func (s *Service) finishRekey(ctx context.Context) error {
+	o := s.Database
+	o.NoCreate = true
+	db, err := sqldb.Open(ctx, o)
+	if err != nil {
+		return nil //nolint:nilerr // what can't be opened is dealt with when it is backed up
+	}
+	defer db.Close()
+	check, err := db.Queries().Meta(ctx, keyfile.CheckName)
+	if err != nil || check == "" {
+		return nil //nolint:nilerr // as above
+	}
+	_, err = s.Location.FinishReplace(check)
+	return err
 }
 
 // dropName removes a name of a file if the file still has the other one.

@@ -285,6 +285,48 @@ func TestAScheduleIsPlannedAgainAfterAClockThatWasAhead(t *testing.T) {
 	})
 }
 
+func TestABackupOfAClockThatWasAheadDoesNotTakeThePlaceOfLaterOnes(t *testing.T) {
+	t.Parallel()
+	s := serve(t, template.New(t, dbtest.SQLite))
+	s.now = noon.AddDate(10, 0, 0)
+	s.set(func(to *backup.Settings) { to.Active, to.Every, to.Keep.Count = true, 24*time.Hour, 1 })
+	s.run(true)
+	ahead := s.schedule().File
+	for day := range 3 {
+		s.now = noon.AddDate(0, 0, day)
+		if err := s.store.Backups.FollowClock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.run(true)
+		left := s.files(backup.Place{})
+		if len(left) != 2 || left[0].Path != ahead || left[1].Path != s.schedule().File || !left[1].CreatedAt.Equal(s.now) {
+			t.Errorf("day %d: files %+v", day, left)
+		}
+		if at, known, err := s.store.Backups.LastVerified(t.Context()); !known || err != nil || !at.Equal(s.now) {
+			t.Errorf("day %d: last verified %v, %v, %v", day, at, known, err)
+		}
+	}
+}
+
+func TestAVerifiedBackupIsNotRemovedAsOneThatWasNot(t *testing.T) {
+	t.Parallel()
+	s := serve(t, template.New(t, dbtest.SQLite))
+	s.set(on(time.Hour))
+	ctx, stop := context.WithCancel(t.Context())
+	s.store.Backups.Verified(func(run context.Context) { stop(); <-run.Done() })
+	_, _ = s.queue.RunNext(ctx) // its error is that of the stop
+	s.store.Backups.Verified(nil)
+	list, err := s.store.Backups.Verifications(t.Context(), operator)
+	if err != nil || len(list) != 1 || s.schedule().Unverified != "" || !s.schedule().SucceededAt.IsZero() {
+		t.Fatalf("after a stop: %+v, %+v, %v", list, s.schedule(), err)
+	}
+	s.now = noon.Add(time.Minute)
+	s.run(true)
+	if left := s.files(backup.Place{}); len(left) != 2 || left[1].Path != list[0].File {
+		t.Errorf("files %+v", left)
+	}
+}
+
 func TestAPlaceThatCannotBeDecryptedIsAFailure(t *testing.T) {
 	t.Parallel()
 	s := serve(t, template.New(t, dbtest.SQLite))

@@ -144,8 +144,11 @@ func (k *Keeper) createScheduled(ctx context.Context, s *Schedule) (made Created
 		return made, "", failed
 	}
 	v := verificationOf(Source{File: made.File, Bucket: in.Bucket}.recordedName(), made.Info, failed, k.now())
-	if err := k.write(ctx, func(tx sqldb.Queries) error { return addVerification(ctx, tx, v) }); err != nil || failed != nil {
+	if err := k.noteVerified(ctx, v); err != nil || failed != nil {
 		return made, "", cmp.Or(failed, err)
+	}
+	if k.verified != nil {
+		k.verified(ctx)
 	}
 	more = ", verified"
 	removed, err := k.prune(ctx, in, s.Keep)
@@ -157,6 +160,21 @@ func (k *Keeper) createScheduled(ctx context.Context, s *Schedule) (made Created
 		k.Log.Warn("old backups could not be removed", "cause", err)
 	}
 	return made, more, nil
+}
+
+// noteVerified records a verification. From here on, a whole backup is not one that is to be removed.
+func (k *Keeper) noteVerified(ctx context.Context, v Verification) error {
+	return k.write(ctx, func(tx sqldb.Queries) error {
+		if err := addVerification(ctx, tx, v); err != nil || v.Problem != "" {
+			return err
+		}
+		s, err := lockSchedule(ctx, tx)
+		if err != nil {
+			return err
+		}
+		s.Unverified = ""
+		return writeMeta(ctx, tx, metaSchedule, s)
+	})
 }
 
 // openPlace opens the place of the backups. Close its bucket.

@@ -94,6 +94,18 @@ func addVerification(ctx context.Context, tx sqldb.Queries, v Verification) erro
 	})
 }
 
+// spoilVerification writes a problem into the record of a file, and reports whether there is one.
+func spoilVerification(ctx context.Context, tx sqldb.Queries, v Verification) (found bool, err error) {
+	err = changeVerifications(ctx, tx, func(list []Verification) []Verification {
+		i := slices.IndexFunc(list, func(one Verification) bool { return one.File == v.File })
+		if found = i >= 0; found {
+			list[i].VerifiedAt, list[i].Problem = v.VerifiedAt, v.Problem
+		}
+		return list
+	})
+	return found, err
+}
+
 func without(list []Verification, file string) []Verification {
 	return slices.DeleteFunc(list, func(v Verification) bool { return v.File == file })
 }

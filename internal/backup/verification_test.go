@@ -85,6 +85,41 @@ func TestADamagedBackupIsRecordedAndNotTheNewestVerified(t *testing.T) {
 	}
 }
 
+func TestAVerifiedBackupThatIsDamagedLaterIsRecordedAsDamaged(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func([]byte) []byte{
+		"its beginning": func(text []byte) []byte { return append([]byte("notes"), text[5:]...) },
+		"all of it":     func([]byte) []byte { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, template.New(t, dbtest.SQLite))
+			k, ctx := s.store.Backups, t.Context()
+			s.set(on(time.Hour))
+			s.run(true)
+			from := backup.Source{File: s.schedule().File}
+			text, err := os.ReadFile(from.File)
+			if err == nil {
+				err = os.WriteFile(from.File, damage(text), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			info, failed := k.Service.Verify(ctx, from)
+			wantCode(t, failed, countersign.KindInvalid, backup.CodeDamaged)
+			if recorded, err := k.RecordVerification(ctx, operator, from, info, failed); !recorded || err != nil {
+				t.Errorf("recorded %v, %v", recorded, err)
+			}
+			if at, known, err := k.LastVerified(ctx); known || err != nil {
+				t.Errorf("last verified %v, %v", at, err)
+			}
+			other := backup.Source{File: from.File + ".other"}
+			if recorded, err := k.RecordVerification(ctx, operator, other, info, failed); recorded || err != nil {
+				t.Errorf("one without a record: %v, %v", recorded, err)
+			}
+		})
+	}
+}
+
 func TestABackupOfTheFutureCountsAsOfItsVerification(t *testing.T) {
 	t.Parallel()
 	s := serve(t, template.New(t, dbtest.SQLite))

@@ -22,8 +22,11 @@ func (s *Service) Verify(ctx context.Context, from Source) (Info, error) {
 	return s.verifyIn(ctx, os.TempDir(), "countersign-", from)
 }
 
-// verifyFolder is in the names of folders in which backups are verified.
-const verifyFolder = "verify-"
+// verifyFolder is in the names of folders in which backups are verified, verifyFile is the database there.
+const (
+	verifyFolder = "verify-"
+	verifyFile   = "verify.db"
+)
 
 // verifyIn is Verify with temporary files in a folder, under a name that begins with prefix.
 func (s *Service) verifyIn(ctx context.Context, folder, prefix string, from Source) (info Info, err error) {
@@ -41,7 +44,7 @@ func (s *Service) verifyIn(ctx context.Context, folder, prefix string, from Sour
 		return info, err
 	}
 	var m Manifest
-	o := sqldb.Options{Path: filepath.Join(dir, "verify.db"), Schemas: s.Database.Schemas}
+	o := sqldb.Options{Path: filepath.Join(dir, verifyFile), Schemas: s.Database.Schemas}
 	err = sqldb.BuildFile(ctx, o, r.Header.build(func(l sqldb.Load) error {
 		m, err = s.load(ctx, r, l, files{
 			medium:  func(string, int64, io.Reader) error { return nil },

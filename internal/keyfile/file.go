@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // FileName is the key file's name in the data folder.
@@ -43,11 +45,23 @@ func Create(dir string) (*Box, error) { return create(filepath.Join(dir, FileNam
 // Stage creates the successor of the key file beside it. It replaces the key file
 // with [Replace], once the database holds its check value.
 func Stage(dir string) (*Box, error) {
-	path := filepath.Join(dir, newFileName)
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("keyfile: %w", err)
+	if err := clearStage(dir); err != nil {
+		return nil, err
 	}
-	return create(path)
+	return create(filepath.Join(dir, newFileName))
+}
+
+// clearStage removes a successor that was not put in its place. It stays under its own name: a
+// backup may belong to it.
+func clearStage(dir string) error {
+	path := filepath.Join(dir, newFileName)
+	if err := keepAside(dir, path); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("keyfile: %w", err)
+	}
+	return nil
 }
 
 // StageText is Stage with a key file that exists elsewhere, whose text is given.
@@ -55,11 +69,10 @@ func StageText(dir, text string) error {
 	if _, err := Parse(text); err != nil {
 		return err
 	}
-	path := filepath.Join(dir, newFileName)
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("keyfile: %w", err)
+	if err := clearStage(dir); err != nil {
+		return err
 	}
-	return write(path, strings.TrimSpace(text)+"\n")
+	return write(filepath.Join(dir, newFileName), strings.TrimSpace(text)+"\n")
 }
 
 // LoadStaged reads the successor that an interrupted replacement left behind.
@@ -68,18 +81,18 @@ func LoadStaged(dir string) (*Box, error) { return load(filepath.Join(dir, newFi
 // Replace puts the staged successor in the key file's place. What was there stays
 // beside it under its own name: it may belong to backups, or to another database.
 func Replace(dir string) error {
-	if err := keepAside(filepath.Join(dir, FileName)); err != nil {
+	if err := keepAside(dir, filepath.Join(dir, FileName)); err != nil {
 		return err
 	}
 	if err := os.Rename(filepath.Join(dir, newFileName), filepath.Join(dir, FileName)); err != nil {
 		return fmt.Errorf("keyfile: %w", err)
 	}
-	return syncDir(dir)
+	return syncFolder(dir)
 }
 
-// keepAside links a key file under a second name derived from its content, so that the
+// keepAside links a key file in a folder under a second name derived from its content, so that the
 // file always exists and concurrent calls do not conflict.
-func keepAside(path string) error {
+func keepAside(dir, path string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -91,7 +104,7 @@ func keepAside(path string) error {
 	if box, err := Parse(string(text)); err == nil {
 		name = KeyName(box.Check())
 	}
-	if err := os.Link(path, path+"."+name); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := os.Link(path, filepath.Join(dir, FileName+"."+name)); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("keyfile: %w", err)
 	}
 	return nil
@@ -134,15 +147,11 @@ func write(path, text string) error {
 	if err := os.Link(temp.Name(), path); err != nil {
 		return fmt.Errorf("keyfile: %w", err)
 	}
-	return syncDir(filepath.Dir(path))
+	return syncFolder(filepath.Dir(path))
 }
 
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("keyfile: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+func syncFolder(dir string) error {
+	if err := sqldb.SyncFolder(dir); err != nil {
 		return fmt.Errorf("keyfile: %w", err)
 	}
 	return nil

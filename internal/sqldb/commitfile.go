@@ -42,7 +42,7 @@ func readCommits(path string) (int64, error) {
 func raiseCommits(path string, number int64) error {
 	_, err := os.Lstat(path)
 	isNew := errors.Is(err, fs.ErrNotExist)
-	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|noFollow), flock.SetPermissions(0o600))
+	lock := flock.New(lockName(path), flock.SetFlag(os.O_CREATE|os.O_RDWR|noFollow), flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(context.Background(), commitFileWait)
 	defer cancel()
 	if _, err := lock.TryLockContext(ctx, commitFileWait/100); err != nil {
@@ -61,16 +61,7 @@ func raiseCommits(path string, number int64) error {
 		err = f.Truncate(int64(n)) // something other than a number may have been longer
 	}
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil && isNew {
-		err = syncFolder(filepath.Dir(path))
+		err = SyncFolder(filepath.Dir(path))
 	}
 	return err
-}
-
-// syncFolder brings the names in a folder to the disk.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

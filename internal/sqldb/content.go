@@ -10,6 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/countersign/countersign/internal/fault"
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 )
 
 // Table is a table of the schemas and the names of its columns.
@@ -51,7 +55,13 @@ func (db *DB) Content(ctx context.Context, dir string, fn func(*Content) error) 
 		return err
 	}
 	defer pool.Close()
-	return db.content(ctx, pool, fn)
+	return db.copied(path).content(ctx, pool, fn)
+}
+
+// copied is what reads a copy of the database. A fault of the disk with the copy is not one of the
+// database.
+func (db *DB) copied(path string) *shared {
+	return &shared{engine: SQLite, options: Options{Path: path, Schemas: db.options.Schemas}}
 }
 
 // copyFile copies the SQLite file as it is now into a folder. The connection is its own: it
@@ -72,17 +82,30 @@ func (db *DB) copyFile(ctx context.Context, dir string) (path string, err error)
 	defer pool.Close()
 	if _, err = pool.ExecContext(ctx, `VACUUM INTO $1`, path); err != nil { // into an empty file
 		_ = os.Remove(path)
-		return "", db.wrap(err)
+		return "", db.copyError(path, err)
 	}
 	return path, nil
 }
 
-func (db *DB) content(ctx context.Context, on runner, fn func(*Content) error) error {
-	c, err := db.contentOn(ctx, on)
+// copyError is the error of a copy that failed: of the database if that is damaged or busy, and of
+// the folder of the copy otherwise.
+func (db *DB) copyError(path string, err error) error {
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch lite.Code() & 0xff {
+		case lib.SQLITE_IOERR, lib.SQLITE_FULL, lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN:
+			cause := db.copied(path).wrap(err)
+			return unavailable(fmt.Sprintf("The database can't be copied into the folder %s. %s", filepath.Dir(path), fault.Message(cause)), err)
+		}
+	}
+	return db.wrap(err)
+}
+
+func (s *shared) content(ctx context.Context, on runner, fn func(*Content) error) error {
+	c, err := s.contentOn(ctx, on)
 	if err != nil {
 		return err
 	}
-	return db.wrap(fn(c))
+	return s.wrap(fn(c))
 }
 
 // contentOn is the content that a connection reads.

@@ -53,7 +53,7 @@ func placeFile(built, path string) error {
 	if err != nil {
 		return fmt.Errorf("sqldb: place the database: %w", err)
 	}
-	return syncFolder(filepath.Dir(path))
+	return SyncFolder(filepath.Dir(path))
 }
 
 // checkEmpty is a conflict when the database has tables, of any owner, or can't get any.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/fault"
 	lib "modernc.org/sqlite/lib"
 )
 
@@ -369,6 +370,26 @@ func withPath(t testing.TB, text, path string) string {
 
 func withUser(t testing.TB, text string, user *url.Userinfo) string {
 	return changeURL(t, text, func(u *url.URL) { u.User = user })
+}
+
+func TestAFullDiskOfACopyIsNotOneOfTheDatabase(t *testing.T) {
+	db, other := migrated(t, dbtest.New(t, dbtest.SQLite)), migrated(t, dbtest.New(t, dbtest.SQLite))
+	writer := Queries{db: &DB{shared: other.shared, read: other.write}}
+	count(t, writer, fmt.Sprintf(`PRAGMA max_page_count = %d`, count(t, writer, `PRAGMA page_count`)))
+	conn, err := other.write.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, full := conn.ExecContext(t.Context(), `INSERT INTO notes (id, text) VALUES (1, $1)`, strings.Repeat("x", 50_000))
+	err = db.copyError("/mnt/backups/store.db.copy-1", full)
+	wantUnavailable(t, err)
+	if text := fault.Message(err); !strings.Contains(text, "/mnt/backups") || !strings.Contains(text, "disk is full") {
+		t.Errorf("message %q", text)
+	}
+	if s := db.Status(); s.WriteFault != "" || s.WritesOff != "" {
+		t.Errorf("the database: %+v", s)
+	}
 }
 
 func TestTheStatusNamesAFullDiskUntilAWriteSucceeds(t *testing.T) {

@@ -39,7 +39,7 @@ type FolderLock struct {
 // A symbolic link in place of the lock file is a conflict too.
 func LockFolder(dir, owner, url string) (*FolderLock, error) {
 	path := filepath.Join(dir, serveLock)
-	l := &FolderLock{path: path, lock: flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|noFollow), flock.SetPermissions(0o600))}
+	l := &FolderLock{path: path, lock: flock.New(lockName(path), flock.SetFlag(os.O_CREATE|os.O_RDWR|noFollow), flock.SetPermissions(0o600))}
 	ctx, cancel := context.WithTimeout(context.Background(), lockTimeout)
 	defer cancel()
 	_, err := l.lock.TryLockContext(ctx, lockTimeout/50)
@@ -111,7 +111,7 @@ func (l *FolderLock) verify() error {
 	if err != nil {
 		return err
 	}
-	now, err := os.Lstat(l.path)
+	now, err := os.Lstat(lockName(l.path))
 	if err == nil && !os.SameFile(locked, now) {
 		err = &fs.PathError{Op: "stat", Path: l.path, Err: errReplaced}
 	}
@@ -136,7 +136,7 @@ func ServedAt(dir string) string {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|noFollow), flock.SetPermissions(0o600))
+	lock := flock.New(lockName(path), flock.SetFlag(os.O_CREATE|os.O_RDONLY|noFollow), flock.SetPermissions(0o600))
 	free, err := lock.TryRLock()
 	_ = lock.Close()
 	if free || err != nil {

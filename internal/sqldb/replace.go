@@ -92,7 +92,7 @@ func swapFile(ctx context.Context, built, path string) (aside []string, err erro
 	if err := os.Rename(built, path); err != nil {
 		return aside, fmt.Errorf("sqldb: replace the database: %w", err)
 	}
-	return aside, syncFolder(filepath.Dir(path))
+	return aside, SyncFolder(filepath.Dir(path))
 }
 
 // closeLog makes a database one file without a log, and keeps others out until release is called.

@@ -1,5 +1,0 @@
-//go:build !unix
-
-package sqldb
-
-const noFollow = 0

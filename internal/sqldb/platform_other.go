@@ -1,0 +1,12 @@
+//go:build !unix
+
+package sqldb
+
+const noFollow = 0
+
+// lockName is the file whose lock is that of another file. On Windows nobody else can read what is
+// locked, not even the same process.
+func lockName(path string) string { return path + ".lock" }
+
+// SyncFolder does nothing: Windows does not sync folders.
+func SyncFolder(string) error { return nil }
