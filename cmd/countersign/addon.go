@@ -6,8 +6,10 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/spf13/cobra"
 )
@@ -134,7 +136,7 @@ func (a *app) updateAddon(ctx context.Context, s *addon.Addon) error {
 			a.printPlan(plan)
 		}
 	}
-	report, err := s.Update(ctx, operator(), func(step addon.Step) {
+	report, err := a.updateAfterBackup(ctx, s, func(step addon.Step) {
 		if !a.JSON {
 			a.Print("  %s %s\n", a.Colour(a.Out, cli.Green, "✓"), cli.Safe(step.Text))
 		}
@@ -147,6 +149,27 @@ func (a *app) updateAddon(ctx context.Context, s *addon.Addon) error {
 		return err
 	}
 	return a.printUpdated(report, admin, a.Now().Sub(begun), a.afterUpdate(ctx, s))
+}
+
+// backupTime is how long an update waits for a backup that another process writes.
+const backupTime = 10 * time.Minute
+
+// updateAfterBackup updates the addon, and waits for a running backup first: a package may be
+// upgraded beside a scheduled one.
+func (a *app) updateAfterBackup(ctx context.Context, s *addon.Addon, progress func(addon.Step)) (addon.UpdateReport, error) {
+	begun := a.Now()
+	for waits := false; ; waits = true {
+		report, err := s.Update(ctx, operator(), progress)
+		if !fault.HasCode(err, backup.CodeRunning) || a.Now().Sub(begun) >= backupTime {
+			return report, err
+		}
+		if !waits {
+			a.Note("Another backup is being written. The update waits for it, at most %d minutes.", backupTime/time.Minute)
+		}
+		if !group.Sleep(ctx, time.Second, nil) {
+			return report, err
+		}
+	}
 }
 
 func (a *app) printUpdated(report addon.UpdateReport, admin string, took time.Duration, next string) error {

@@ -143,9 +143,9 @@ func (s *Store) AcceptLoss(ctx context.Context, a people.Actor) error {
 }
 
 // prepareLater prepares a store whose database was down at the start, as soon
-// as it is there, or is older.
+// as it is there, or is older. An older one waits for a backup that another process writes.
 func (s *Store) prepareLater(ctx context.Context) error {
-	for s.gate.Box() == nil {
+	for waits := false; s.gate.Box() == nil; {
 		err := s.PrepareToServe(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -153,6 +153,12 @@ func (s *Store) prepareLater(ctx context.Context) error {
 		case err == nil:
 			s.log.Info("the database answers; the store is ready")
 			return nil
+		case fault.HasCode(err, backup.CodeRunning):
+			s.gate.SetMigrating(true)
+			if !waits {
+				s.log.Info("the migration waits for a backup that another process writes", "cause", err)
+			}
+			waits = true
 		case !fault.IsUnavailable(err):
 			return err
 		}
