@@ -37,6 +37,8 @@ const (
 	CodeKeyFile = "backup_key_file"
 	// CodeRunning is that of a second backup into a folder at the same time.
 	CodeRunning = "backup_running"
+	// CodeFilesMissing is that of a backup that lacks uploaded files.
+	CodeFilesMissing = "backup_files_missing"
 )
 
 // Header is what a backup says of itself at its begin.

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +28,8 @@ type Service struct {
 	Database sqldb.Options
 	// Media is where uploaded files are, nil for a service without any.
 	Media *blob.Bucket
+	// Files lists the keys of the uploaded files that content refers to, nil for a service without any.
+	Files func(ctx context.Context, c *sqldb.Content) ([]string, error)
 	Now   func() time.Time
 
 	// reached is told of each step of a restore, and when a backup is verified next; nil for nobody.
@@ -182,8 +186,15 @@ func (s *Service) writePlain(ctx context.Context, db *sqldb.DB, scratch string, 
 				return err
 			}
 		}
-		if err := s.addFiles(ctx, a, h); err != nil {
-			return err
+		if h.Media {
+			if err := s.addMedia(ctx, a, c); err != nil {
+				return err
+			}
+		}
+		if h.KeyFile {
+			if err := s.addKeyFile(a, h.Key); err != nil {
+				return err
+			}
 		}
 		info = Info{Header: h, Manifest: a.manifest}
 		return a.close()
@@ -191,31 +202,43 @@ func (s *Service) writePlain(ctx context.Context, db *sqldb.DB, scratch string, 
 	return info, err
 }
 
-// addFiles adds the uploaded files and the key file.
-func (s *Service) addFiles(ctx context.Context, a *archive, h Header) error {
-	if h.Media {
-		err := s.Media.Each(ctx, func(key string, _ int64) error {
-			if !validKey(key) {
-				return nil // not one of ours
-			}
-			from, err := s.Media.Read(ctx, key)
-			if errors.Is(err, blob.ErrNotFound) {
-				return nil // nothing referred to it any more
-			}
-			if err != nil {
-				return err
-			}
-			defer from.Close()
-			return a.addMedium(key, from.Size(), from)
-		})
+// addMedia adds the uploaded files. It is an error of kind Unavailable ([CodeFilesMissing]) when the
+// content refers to others: a folder that can't be read looks like one that has none.
+func (s *Service) addMedia(ctx context.Context, a *archive, c *sqldb.Content) error {
+	missing := map[string]bool{}
+	if s.Files != nil {
+		keys, err := s.Files(ctx, c)
 		if err != nil {
 			return err
 		}
+		for _, key := range keys {
+			missing[key] = true
+		}
 	}
-	if !h.KeyFile {
-		return nil
+	err := s.Media.Each(ctx, func(key string, _ int64) error {
+		if !validKey(key) {
+			return nil // not one of ours
+		}
+		from, err := s.Media.Read(ctx, key)
+		if errors.Is(err, blob.ErrNotFound) {
+			return nil // nothing referred to it any more
+		}
+		if err != nil {
+			return err
+		}
+		defer from.Close()
+		delete(missing, key)
+		return a.addMedium(key, from.Size(), from)
+	})
+	if err != nil || len(missing) == 0 {
+		return err
 	}
-	text, err := s.Location.Text(h.Key)
+	first := slices.Min(slices.Collect(maps.Keys(missing)))
+	return fault.Unavailable(CodeFilesMissing, fmt.Sprintf("Uploaded files are missing in %s, or can't be read: %d, the first is %s", s.Media, len(missing), first))
+}
+
+func (s *Service) addKeyFile(a *archive, check string) error {
+	text, err := s.Location.Text(check)
 	if err != nil {
 		return err
 	}

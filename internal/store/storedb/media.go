@@ -2,6 +2,7 @@ package storedb
 
 import (
 	"context"
+	"slices"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -84,6 +85,27 @@ func (d *DB) EachMedium(ctx context.Context, fn func(m Medium, unusedSince count
 		err = r.Scan(&m.Name, &m.Kind, &m.ItemID, column(&one.unused))
 		return one, err
 	}, func(one row) error { return fn(one.Medium, one.unused) }, `SELECT name, kind, coalesce(item_id, 0), unused_since FROM media`)
+}
+
+// MediaInUse calls fn with the name and the kind of every medium in a snapshot whose file is complete and
+// for which it was not noted that nothing refers to it.
+func MediaInUse(ctx context.Context, c *sqldb.Content, fn func(Medium) error) error {
+	for _, t := range c.Tables {
+		if t.Name != "media" {
+			continue
+		}
+		at := func(row []any, column string) any { return row[slices.Index(t.Columns, column)] }
+		return c.Rows(ctx, t, func(row []any) error {
+			digest, _ := at(row, "digest").(string)
+			name, _ := at(row, "name").(string)
+			kind, _ := at(row, "kind").(string)
+			if digest == "" || at(row, "unused_since") != nil {
+				return nil
+			}
+			return fn(Medium{Name: name, Kind: MediumKind(kind)})
+		})
+	}
+	return nil
 }
 
 // EachMediumUse calls fn with every text that may have addresses of media.
