@@ -290,7 +290,7 @@ func (r *reader) compareMembers(printed string) {
 }
 
 // elsewhere lists the programs of blocks that are not run here.
-var elsewhere = strings.Fields("a2dissite a2enmod a2ensite adduser apachectl apt-get caddy cat chmod chown cp curl df dnf docker du fuser git head install journalctl ln mkdir nginx openssl pg_dump php rm scp sh sha256sum ss ssh sudoedit systemctl tee tr useradd")
+var elsewhere = strings.Fields("a2dissite a2enmod a2ensite adduser apachectl apt-get caddy cat chmod chown cp curl date df dnf docker du fuser git head install journalctl ln mkdir nginx openssl pg_dump php rm scp sh sha256sum ss ssh sudoedit systemctl tee tr useradd")
 
 // writeLookups writes a program for every name that blocks may call. It succeeds without
 // doing anything; those of ours only when the command and its flags exist.
