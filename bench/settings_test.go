@@ -37,7 +37,7 @@ func TestArguments(t *testing.T) {
 		"times are compared by themselves":            {args: []string{"--timing", "--stale"}, err: "--timing and --stale exclude each other"},
 		"pages have more items":                       {args: []string{"--pages", "--only", "report"}, want: func(s *settings) { s.mode, s.items, s.only = modePages, 10_000, "report" }},
 		"pages are known":                             {args: []string{"--pages", "--only", "reprot"}, err: `no case has a name that contains "reprot"`},
-		"verifications take a minute":                 {args: []string{"--verify"}, want: func(s *settings) { s.mode, s.turn = modeVerify, time.Minute }},
+		"verifications take six minutes":              {args: []string{"--verify"}, want: func(s *settings) { s.mode, s.turn = modeVerify, 6*time.Minute }},
 		"a backup is of ten million purchases":        {args: []string{"--backup"}, want: func(s *settings) { s.mode, s.purchases, s.turn = modeBackup, 10_000_000, 30*time.Second }},
 		"unless it is said of how many":               {args: []string{"--backup", "--purchases", "9"}, want: func(s *settings) { s.mode, s.purchases, s.turn = modeBackup, 9, 30*time.Second }},
 		"silent connections stand alone":              {args: []string{"--silent", "--stale"}, err: "--silent and --stale exclude each other"},

@@ -24,8 +24,9 @@ import (
 const (
 	// verifyRate is how many purchases are verified in a second.
 	verifyRate = 200
-	// verifyTurn is the shortest measurement.
-	verifyTurn = time.Minute
+	// verifyTurn is the shortest measurement. All caches, also those of pages that each connection
+	// of SQLite has, are full in its second quarter.
+	verifyTurn = 6 * time.Minute
 	// playDelay is how long the simulated Play waits before each response.
 	playDelay = 50 * time.Millisecond
 	// steadyMemory is the highest ratio of the memory at the end to that of the second quarter.

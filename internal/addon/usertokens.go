@@ -113,7 +113,7 @@ func (a *Addon) AppUser(ctx context.Context, from netip.Addr, key, userToken str
 
 const (
 	// userTokenBytes is how much memory verified user tokens use at most.
-	userTokenBytes = 8 << 20
+	userTokenBytes = 2 << 20
 	// userTokenSize is about what one of them uses.
 	userTokenSize = 512
 )

@@ -13,7 +13,8 @@ const (
 	// windowKeys is the most keys that a Window remembers, about 6 MB of them. When it is full, a new key takes the
 	// place of one with a small count, so that many strangers can't make a busy key forgotten.
 	windowKeys = 1 << 16
-	// evictionSample is among how many keys the one to forget is chosen.
+	// evictionSample is how many keys a new one looks at. Those that are over are forgotten, so that
+	// they are about an eighth of all; of a full window, the one with the smallest count is, too.
 	evictionSample = 8
 )
 
@@ -127,27 +128,27 @@ func (w *Window[K]) makeRoom(now time.Time) {
 	if w.counts == nil {
 		w.counts = make(map[K]windowCount)
 	}
-	if len(w.counts) >= windowKeys {
-		w.evict(now)
-	}
-	w.keys.Add(1)
+	w.forget(now)
+	w.keys.Store(int64(len(w.counts)) + 1)
 }
 
-// evict forgets the least of a few keys, an expired one before all others.
-func (w *Window[K]) evict(now time.Time) {
+// forget looks at a few keys and forgets those that are over. If there is still no room, it forgets
+// the one of them with the smallest count.
+func (w *Window[K]) forget(now time.Time) {
 	var least K
 	count, seen := 0, 0
 	for key, c := range w.counts {
-		if w.left(c, now) <= 0 {
-			c.n = 0
-		}
-		if seen == 0 || c.n < count {
-			least, count = key, c.n
-		}
-		if seen++; seen == evictionSample {
+		if seen++; seen > evictionSample {
 			break
 		}
+		switch {
+		case w.left(c, now) <= 0:
+			delete(w.counts, key)
+		case count == 0 || c.n < count:
+			least, count = key, c.n
+		}
 	}
-	delete(w.counts, least)
-	w.keys.Add(-1)
+	if len(w.counts) >= windowKeys {
+		delete(w.counts, least)
+	}
 }

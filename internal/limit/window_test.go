@@ -153,3 +153,16 @@ func TestAClockThatIsSetBackEndsTheWindows(t *testing.T) {
 		t.Error("a window of the future counts")
 	}
 }
+
+func TestAWindowForgetsKeysThatDoNotComeBack(t *testing.T) {
+	now := time.Date(2026, 4, 27, 12, 0, 0, 0, time.UTC)
+	w := NewWindow[int](time.Minute, func() time.Time { return now })
+	const perMinute = 6000
+	for i := range 20 * perMinute {
+		now = now.Add(time.Minute / perMinute)
+		w.Take(i, 1)
+	}
+	if n := w.keys.Load(); n < perMinute || n > perMinute*3/2 {
+		t.Errorf("%d keys are remembered, %d of them of the last minute", n, perMinute)
+	}
+}
