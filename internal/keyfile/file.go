@@ -45,19 +45,15 @@ func Create(dir string) (*Box, error) { return create(filepath.Join(dir, FileNam
 // Stage creates the successor of the key file beside it. It replaces the key file
 // with [Replace], once the database holds its check value.
 func Stage(dir string) (*Box, error) {
-	if err := clearStage(dir); err != nil {
+	path := filepath.Join(dir, newFileName)
+	if err := removeStaged(path); err != nil {
 		return nil, err
 	}
-	return create(filepath.Join(dir, newFileName))
+	return create(path)
 }
 
-// clearStage removes a successor that was not put in its place. It stays under its own name: a
-// backup may belong to it.
-func clearStage(dir string) error {
-	path := filepath.Join(dir, newFileName)
-	if err := keepAside(dir, path); err != nil {
-		return err
-	}
+// removeStaged removes a successor that was not put in its place.
+func removeStaged(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("keyfile: %w", err)
 	}
@@ -69,10 +65,14 @@ func StageText(dir, text string) error {
 	if _, err := Parse(text); err != nil {
 		return err
 	}
-	if err := clearStage(dir); err != nil {
+	path := filepath.Join(dir, newFileName)
+	if err := keepAside(dir, path); err != nil { // a backup may belong to it
 		return err
 	}
-	return write(filepath.Join(dir, newFileName), strings.TrimSpace(text)+"\n")
+	if err := removeStaged(path); err != nil {
+		return err
+	}
+	return write(path, strings.TrimSpace(text)+"\n")
 }
 
 // LoadStaged reads the successor that an interrupted replacement left behind.
