@@ -34,8 +34,9 @@ func (l *server) newMetrics(backups *backup.Keeper) *web.Metrics {
 	addWrites(m, l.service.DatabaseStatus)
 	addFiles(m, readEvery(l, measure.Often, l.service.MeasureFiles))
 	if l.certificates != nil {
-		addCertificate(m, l.certificates.Expiry)
+		addCertificate(m, l.certificates.Validity)
 	}
+	addAccessLog(m, l.access)
 	addBackups(m, readEvery(l, measure.Often, func(ctx context.Context) (backupRecord, error) { return readBackups(ctx, backups) }))
 	rows := readEvery(l, measure.Often, l.service.MeasureRows)
 	addJobs(m, rows, l.service.JobRuns)
@@ -63,17 +64,30 @@ func addReady(m *web.Metrics, ready *measure.Value[bool]) {
 	})
 }
 
-// addCertificate adds when the certificate of the server expires.
-func addCertificate(m *web.Metrics, expiry func() time.Time) {
+// addCertificate adds the validity of the certificate of the server.
+func addCertificate(m *web.Metrics, validity func() (begin, end time.Time)) {
+	m.Gauge("countersign_certificate_begins_timestamp_seconds", "When the validity of the certificate began, in Unix time; 0 while one is missing.",
+		func() float64 {
+			begin, _ := validity()
+			return unixTime(begin)
+		})
 	m.Gauge("countersign_certificate_expires_timestamp_seconds", "When the certificate expires, in Unix time; 0 while one is missing.",
-		func() float64 { return unixTime(expiry()) })
+		func() float64 {
+			_, end := validity()
+			return unixTime(end)
+		})
+}
+
+func addAccessLog(m *web.Metrics, log *web.AccessLog) {
+	m.Counter("countersign_access_log_dropped_total", "Lines of the access log that could not be written.",
+		func() float64 { return float64(log.Dropped()) })
 }
 
 // backupRecord is what metrics say of backups.
 type backupRecord struct {
 	// Verified is when the newest verified backup was created, zero for none.
 	Verified time.Time
-	// Failed reports that the last scheduled backup failed.
+	// Failed reports that the last scheduled backup failed, and that there is a schedule.
 	Failed bool
 }
 
@@ -82,9 +96,12 @@ func readBackups(ctx context.Context, k *backup.Keeper) (r backupRecord, err err
 		return r, err
 	}
 	s, err := k.Schedule(ctx, operator())
-	r.Failed = s.FailedAt.After(s.SucceededAt)
+	r.Failed = backupFailed(s)
 	return r, err
 }
+
+// backupFailed reports whether the last backup of a schedule failed. One that was switched off is not tried again.
+func backupFailed(s backup.Schedule) bool { return s.Active && s.FailedAt.After(s.SucceededAt) }
 
 // addBackups adds the record of backups.
 func addBackups(m *web.Metrics, record *measure.Value[backupRecord]) {
@@ -96,7 +113,7 @@ func addBackups(m *web.Metrics, record *measure.Value[backupRecord]) {
 	}
 	add("countersign_backup_verified_timestamp_seconds", "When the newest verified backup was created, in Unix time; 0 if no backup was verified.",
 		func(r backupRecord) float64 { return unixTime(r.Verified) })
-	add("countersign_backup_failed", "1 if the last scheduled backup failed.", func(r backupRecord) float64 { return oneIf(r.Failed) })
+	add("countersign_backup_failed", "1 if the last scheduled backup failed; 0 without a schedule.", func(r backupRecord) float64 { return oneIf(r.Failed) })
 }
 
 // addDatabase adds how a database is reached, and whether its changes arrive.
@@ -109,9 +126,9 @@ func addDatabase(m *web.Metrics, status func() sqldb.Status) {
 		func() float64 { return oneIf(status().FeedLive) })
 	m.Counter("countersign_database_feed_losses_total", "How often the feed of changes was lost.",
 		func() float64 { return float64(status().FeedLosses) })
-	m.Gauge("countersign_database_feed_silence_seconds", "How long ago it was certain that no change by another process was missed.",
+	m.Gauge("countersign_database_feed_silence_seconds", "Seconds since the feed was last known to be complete; 0 before it begins.",
 		func() float64 { return status().FeedSilence.Seconds() })
-	m.Counter("countersign_cache_bypassed_seconds_total", "For how long in all nothing was answered from memory.",
+	m.Counter("countersign_cache_bypassed_seconds_total", "Total seconds in which caches were bypassed.",
 		func() float64 { return status().CachesBypassed.Seconds() })
 }
 
@@ -224,8 +241,8 @@ func addAudit(m *web.Metrics, rows *measure.Value[health.Rows], failing func() b
 			return web.Known(oneIf(is), known)
 		},
 	})
-	add("countersign_database_checked_timestamp_seconds", "When a SQLite file was last found to be intact, in Unix time.",
-		func(r health.Rows) (float64, bool) { return unixTime(r.CheckedAt), !r.CheckedAt.IsZero() })
+	add("countersign_database_checked_timestamp_seconds", "When a SQLite file was last found to be intact, in Unix time; 0 for never.",
+		func(r health.Rows) (float64, bool) { return unixTime(r.CheckedAt), r.ChecksFile })
 }
 
 // addUses adds a writer of uses, which are counted in memory first.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
@@ -67,14 +67,12 @@ func scrapeAll(t *testing.T, s *running, own string) string {
 
 // scrapeOptional has the metrics of what a server has by its flags alone.
 func scrapeOptional() string {
-	m := web.NewMetrics("v")
-	addCertificate(m, fixedNow)
 	record := &measure.Value[backupRecord]{Interval: measure.Often, Now: fixedNow}
 	record.Set(backupRecord{})
-	addBackups(m, record)
-	w := httptest.NewRecorder()
-	m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
-	return w.Body.String()
+	return scrape(func(m *web.Metrics) {
+		addCertificate(m, func() (begin, end time.Time) { return fixedNow(), fixedNow() })
+		addBackups(m, record)
+	})
 }
 
 // scrapeBoth returns the metrics of a store and of an addon.
@@ -150,7 +148,7 @@ func readAlerts(t *testing.T, file string) string {
 func TestAlertRulesPassPrometheusOwnTests(t *testing.T) {
 	t.Parallel()
 	dbtest.NeedProgram(t, "promtool")
-	for _, args := range [][]string{{"check", "rules", "alerts.yml"}, {"test", "rules", "alerts_test.yml"}} {
+	for _, args := range [][]string{{"check", "rules", "alerts.yml"}, {"test", "rules", "alerts_test.yml", "alerts_days_test.yml"}} {
 		promtool := exec.Command("promtool", args...)
 		promtool.Dir = alertFolder
 		if out, err := promtool.CombinedOutput(); err != nil {
@@ -176,7 +174,7 @@ func TestAlertRulesNameMetricsThatExist(t *testing.T) {
 
 func TestEveryAlertHasATestAndARunbook(t *testing.T) {
 	t.Parallel()
-	rules, tests := readAlerts(t, "alerts.yml"), readAlerts(t, "alerts_test.yml")
+	rules, tests := readAlerts(t, "alerts.yml"), readAlerts(t, "alerts_test.yml")+readAlerts(t, "alerts_days_test.yml")
 	blocks := strings.Split(rules, "- alert: ")[1:]
 	for _, block := range blocks {
 		name, _, _ := strings.Cut(block, "\n")

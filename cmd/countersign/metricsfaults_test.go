@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
@@ -9,9 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/backup"
+	"github.com/countersign/countersign/internal/certificate"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/measure"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 // awaitMetric reads the metrics until a sample has a value that is wanted.
@@ -66,6 +72,86 @@ func TestMetricsFollowAnOutageOfPostgreSQL(t *testing.T) {
 	for _, path := range []string{"/metrics", "/debug/pprof/", "/debug/pprof/goroutine?debug=2", "/debug/pprof/cmdline"} {
 		if _, body := fetch(t, base+path); strings.Contains(body, "hunter2") {
 			t.Errorf("%s has the password of the database", path)
+		}
+	}
+}
+
+// scrape returns the metrics that add adds.
+func scrape(add func(*web.Metrics)) string {
+	m := web.NewMetrics("v")
+	add(m)
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	return w.Body.String()
+}
+
+func TestMetricsHaveTheValidityOfTheCertificate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	own := webtest.NewCertificate(t, fixedNow(), "shop.example")
+	cert, key := own.Write(t, dir)
+	files, err := certificate.OpenFiles(certificate.FileOptions{Certificate: cert, Key: key, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := certificate.NewACME(certificate.ACMEOptions{Hosts: []string{"shop.example"}, Folder: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rule, c := range map[string]struct {
+		of         certificates
+		begin, end int64
+	}{
+		"of a file":        {files, own.Leaf.NotBefore.Unix(), own.Leaf.NotAfter.Unix()},
+		"not obtained yet": {none, 0, 0},
+	} {
+		got := scrape(func(m *web.Metrics) { addCertificate(m, c.of.Validity) })
+		for name, want := range map[string]int64{"begins": c.begin, "expires": c.end} {
+			line := regexp.MustCompile(`(?m)^countersign_certificate_` + name + `_timestamp_seconds (\S+)$`).FindStringSubmatch(got)
+			if line == nil {
+				t.Errorf("%s: %s is missing", rule, name)
+			} else if value, err := strconv.ParseFloat(line[1], 64); err != nil || value != float64(want) {
+				t.Errorf("%s: %s %s, want %d", rule, name, line[1], want)
+			}
+		}
+	}
+}
+
+func TestABackupFailsOnlyOnASchedule(t *testing.T) {
+	t.Parallel()
+	noon, later := fixedNow(), fixedNow().Add(time.Hour)
+	for rule, c := range map[string]struct {
+		schedule backup.Schedule
+		want     bool
+	}{
+		"none was written":                {backup.Schedule{Settings: backup.Settings{Active: true}}, false},
+		"the last one failed":             {backup.Schedule{Settings: backup.Settings{Active: true}, SucceededAt: noon, FailedAt: later}, true},
+		"it failed, and then succeeded":   {backup.Schedule{Settings: backup.Settings{Active: true}, SucceededAt: later, FailedAt: noon}, false},
+		"it failed, and was switched off": {backup.Schedule{SucceededAt: noon, FailedAt: later}, false},
+	} {
+		if got := backupFailed(c.schedule); got != c.want {
+			t.Errorf("%s: %t", rule, got)
+		}
+	}
+}
+
+func TestAFileThatWasNeverCheckedIsTold(t *testing.T) {
+	t.Parallel()
+	const name = "\ncountersign_database_checked_timestamp_seconds "
+	for rule, c := range map[string]struct {
+		rows health.Rows
+		want string
+	}{
+		"SQLite, never checked": {health.Rows{ChecksFile: true}, name + "0\n"},
+		"SQLite, checked":       {health.Rows{ChecksFile: true, CheckedAt: time.Unix(86400, 0)}, name + "86400\n"},
+		"PostgreSQL":            {health.Rows{}, ""},
+	} {
+		rows := &measure.Value[health.Rows]{Interval: measure.Often, Now: fixedNow}
+		rows.Set(c.rows)
+		intact := &measure.Value[bool]{Interval: measure.Seldom, Now: fixedNow}
+		got := scrape(func(m *web.Metrics) { addAudit(m, rows, func() bool { return false }, intact) })
+		if !strings.Contains(got, c.want) || c.want == "" && strings.Contains(got, name) {
+			t.Errorf("%s: want %q in %s", rule, c.want, got)
 		}
 	}
 }

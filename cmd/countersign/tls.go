@@ -27,8 +27,8 @@ const redirectConnections = 32
 // certificates are those of a server that does TLS itself.
 type certificates interface {
 	TLS() *tls.Config
-	// Expiry returns when the first certificate expires, the zero time while one is missing.
-	Expiry() time.Time
+	// Validity returns the validity of the certificate that expires first, zero times while one is missing.
+	Validity() (begin, end time.Time)
 	Run(context.Context) error
 }
 

@@ -163,19 +163,18 @@ func helloFor(name string) *tls.ClientHelloInfo {
 	return &tls.ClientHelloInfo{ServerName: name, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
 }
 
-// Expiry returns when the first of the certificates expires, the zero time while one is missing.
-func (a *ACME) Expiry() time.Time {
-	var first time.Time
+// Validity returns the validity of the certificate that expires first, zero times while one is missing.
+func (a *ACME) Validity() (begin, end time.Time) {
 	for _, h := range a.hosts {
 		c := h.get()
 		if c == nil {
-			return time.Time{}
+			return time.Time{}, time.Time{}
 		}
-		if first.IsZero() || c.Leaf.NotAfter.Before(first) {
-			first = c.Leaf.NotAfter
+		if end.IsZero() || c.Leaf.NotAfter.Before(end) {
+			begin, end = c.Leaf.NotBefore, c.Leaf.NotAfter
 		}
 	}
-	return first
+	return begin, end
 }
 
 // Run obtains certificates until ctx ends. It goes on after failures, which it logs.

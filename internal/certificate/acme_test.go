@@ -272,8 +272,8 @@ func TestACertificateIsObtainedByPlainHTTPAndKept(t *testing.T) {
 	if again := i.await(t, anything); !again.Equal(first) {
 		t.Error("a restart has another certificate")
 	}
-	if got := i.Expiry(); !got.Equal(first.NotAfter) {
-		t.Errorf("expiry %s, want %s", got, first.NotAfter)
+	if begin, end := i.Validity(); !begin.Equal(first.NotBefore) || !end.Equal(first.NotAfter) {
+		t.Errorf("valid from %s to %s, want %s to %s", begin, end, first.NotBefore, first.NotAfter)
 	}
 }
 
@@ -308,8 +308,8 @@ func TestAFailureIsLoggedAndTheStopDoesNotWait(t *testing.T) {
 	i := obtain(t, authority{dead.URL, dead.Client()}, t.TempDir(), listen(t), slog.New(slog.DiscardHandler), func(*ACME) {})
 	<-asked
 	i.stop()
-	if !i.Expiry().IsZero() {
-		t.Error("a certificate that was not obtained expires")
+	if begin, end := i.Validity(); !begin.IsZero() || !end.IsZero() {
+		t.Error("a certificate that was not obtained has a validity")
 	}
 
 	said := make(lines, 10)

@@ -65,8 +65,11 @@ func (f *Files) TLS() *tls.Config {
 	}}
 }
 
-// Expiry returns when the certificate that is served expires.
-func (f *Files) Expiry() time.Time { return f.current.Load().Leaf.NotAfter }
+// Validity returns from when until when the certificate that is served is valid.
+func (f *Files) Validity() (begin, end time.Time) {
+	leaf := f.current.Load().Leaf
+	return leaf.NotBefore, leaf.NotAfter
+}
 
 // Run serves changed files until ctx ends, and logs when the certificate is about to expire.
 func (f *Files) Run(ctx context.Context) error {
@@ -127,6 +130,6 @@ func (f *Files) refuse(why string) {
 	}
 	if !f.logged {
 		f.logged = true
-		f.options.Log.Warn("the changed certificate is not used; the one before it stays in use", "why", why, "expires", f.Expiry().UTC())
+		f.options.Log.Warn("the changed certificate is not used; the one before it stays in use", "why", why, "expires", f.current.Load().Leaf.NotAfter.UTC())
 	}
 }

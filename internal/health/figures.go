@@ -33,7 +33,9 @@ type Rows struct {
 	// long the first of them.
 	Unsealed    int64
 	UnsealedFor time.Duration
-	// CheckedAt is when a SQLite file was last found to be intact, zero for never.
+	// ChecksFile reports that the server checks its database file: it is one of SQLite.
+	ChecksFile bool
+	// CheckedAt is when that file was last found to be intact, zero for never.
 	CheckedAt time.Time
 }
 
@@ -47,6 +49,7 @@ func MeasureRows(ctx context.Context, db *sqldb.DB, queue *jobs.Queue, chain *pe
 	if r.Unsealed, r.UnsealedFor, err = chain.Unsealed(ctx); err != nil {
 		return r, err
 	}
+	r.ChecksFile = db.Engine() == sqldb.SQLite
 	r.CheckedAt, err = db.CheckedAt(ctx)
 	return r, err
 }

@@ -52,7 +52,8 @@ type AccessLog struct {
 	mu      sync.Mutex
 	waiting []accessEntry
 	spare   []accessEntry
-	dropped int
+	dropped int           // since the last flush, for the log
+	lost    int64         // since the start, for metrics
 	half    chan struct{} // says that half of the buffer is full
 }
 
@@ -82,6 +83,7 @@ func (l *AccessLog) put(e accessEntry) {
 	l.mu.Lock()
 	if len(l.waiting) >= accessRoom {
 		l.dropped++
+		l.lost++
 		l.mu.Unlock()
 		return
 	}
@@ -123,9 +125,24 @@ func (l *AccessLog) flush() error {
 	_, err := l.out.Write(l.text.Bytes())
 	l.text.Reset()
 	if err != nil {
+		l.lose(len(entries))
 		return fmt.Errorf("web: access log: %w", err)
 	}
 	return nil
+}
+
+// lose counts lines that could not be written.
+func (l *AccessLog) lose(lines int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lost += int64(lines)
+}
+
+// Dropped counts the lines that are missing: there was no room for them, or they could not be written.
+func (l *AccessLog) Dropped() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost
 }
 
 // take exchanges the two halves of the buffer.

@@ -149,6 +149,20 @@ func TestLinesThatDoNotFitAreCounted(t *testing.T) {
 	}
 }
 
+func TestDroppedLinesAreCountedSinceTheStart(t *testing.T) {
+	var out bytes.Buffer
+	log := NewAccessLog(&out, LogText)
+	h := NewEdge(Options{Access: log}).Wrap(say("x"))
+	for i := 1; i <= 2; i++ { // a flush forgets none
+		for range accessRoom + 7 {
+			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
+		}
+		if err := log.flush(); err != nil || log.Dropped() != int64(7*i) {
+			t.Errorf("%d lines dropped, want %d (%v)", log.Dropped(), 7*i, err)
+		}
+	}
+}
+
 func TestLinesAreWrittenWithinASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out lockedBuffer
@@ -209,6 +223,9 @@ func TestAnOutputThatFailsIsReported(t *testing.T) {
 	end()
 	if err := log.Run(ended); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v", err)
+	}
+	if n := log.Dropped(); n != 1 {
+		t.Errorf("%d lines were dropped, want 1", n)
 	}
 }
 

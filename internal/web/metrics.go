@@ -46,7 +46,7 @@ func NewMetrics(version string) *Metrics {
 		}),
 	}
 	m.evictions = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "countersign_http_connections_closed_total", Help: "Connections closed because all were in use: silent ones, and new ones of an address with a quarter of all.",
+		Name: "countersign_http_connections_closed_total", Help: "Connections closed because all were in use: silent ones, and new ones from an address that already has a quarter of them.",
 	}, []string{"reason"})
 	for _, why := range []reason{reasonSilent, reasonAddress, reasonRefused} {
 		m.evictions.WithLabelValues(string(why))
