@@ -22,6 +22,8 @@ type File struct {
 	// Key names the key file of the content, "" for one without.
 	Key       string
 	Encrypted bool
+	// nth counts the backups of one second.
+	nth int
 }
 
 // Place is where backups are: a bucket, or a folder, "" for the one in the data folder.
@@ -43,18 +45,20 @@ func (s *Service) folder(in Place) string { return cmp.Or(in.Folder, s.Folder())
 func (s *Service) List(ctx context.Context, in Place) (list []File, err error) {
 	add := func(path, name string, size int64) {
 		if n, ok := parseFileName(name); ok && n.service == s.Location.Service {
-			list = append(list, File{Path: path, Size: size, CreatedAt: n.at, Key: n.key, Encrypted: n.encrypted})
+			list = append(list, File{Path: path, Size: size, CreatedAt: n.at, Key: n.key, Encrypted: n.encrypted, nth: n.nth})
 		}
 	}
 	if in.Bucket != nil {
-		err = in.Bucket.Each(ctx, func(key string, size int64) error {
+		err = in.Bucket.Each(ctx, string(s.Location.Service)+"-", func(key string, size int64) error {
 			add(key, key, size)
 			return nil
 		})
 	} else {
 		err = eachFile(s.folder(in), add)
 	}
-	slices.SortStableFunc(list, func(a, b File) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	slices.SortStableFunc(list, func(a, b File) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), b.nth-a.nth)
+	})
 	return list, err
 }
 
@@ -66,7 +70,6 @@ func eachFile(folder string, fn func(path, name string, size int64)) error {
 	if err != nil {
 		return folderError(folder, err)
 	}
-	slices.Reverse(entries) // of one second, the last comes first
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
 			fn(filepath.Join(folder, e.Name()), e.Name(), info.Size())

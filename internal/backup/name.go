@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/countersign/countersign/internal/blob"
@@ -21,6 +23,8 @@ type fileName struct {
 	// key names the key file of the content, "" for one without. Several stores may share a bucket.
 	key       string
 	encrypted bool
+	// nth counts the backups of one second, from 1.
+	nth int
 }
 
 const (
@@ -30,7 +34,7 @@ const (
 	encryptedExtension = ".age"
 )
 
-var fileNameForm = regexp.MustCompile(`^([a-z]+)-([0-9]{8}T[0-9]{6}Z)(?:-([0-9a-f]{8}))?(?:\.[0-9]+)?\.backup(\.age)?$`)
+var fileNameForm = regexp.MustCompile(`^([a-z]+)-([0-9]{8}T[0-9]{6}Z)(?:-([0-9a-f]{8}))?(?:\.([1-9][0-9]{0,8}))?\.backup(\.age)?$`)
 
 // parseFileName reads a name, false for the name of something else.
 func parseFileName(text string) (n fileName, ok bool) {
@@ -39,17 +43,23 @@ func parseFileName(text string) (n fileName, ok bool) {
 		return n, false
 	}
 	at, err := time.Parse(nameTime, match[2])
-	return fileName{keyfile.Service(match[1]), at, match[3], match[4] != ""}, err == nil
+	nth, _ := strconv.Atoi(cmp.Or(match[4], "1")) // of up to nine digits
+	return fileName{keyfile.Service(match[1]), at, match[3], match[5] != "", nth}, err == nil
 }
 
-// text is the name of the n-th backup of its second.
-func (n fileName) text(nth int) string {
+// stem is what the names of all backups of a second begin with.
+func (n fileName) stem() string {
 	text := string(n.service) + "-" + n.at.UTC().Format(nameTime)
 	if n.key != "" {
 		text += "-" + n.key
 	}
-	if nth > 1 {
-		text += fmt.Sprintf(".%d", nth)
+	return text
+}
+
+func (n fileName) text() string {
+	text := n.stem()
+	if n.nth > 1 {
+		text += fmt.Sprintf(".%d", n.nth)
 	}
 	text += Extension
 	if n.encrypted {
@@ -60,11 +70,9 @@ func (n fileName) text(nth int) string {
 
 // free is the first text of the name that is not taken.
 func (n fileName) free(taken func(text string) bool) string {
-	for nth := 1; ; nth++ {
-		if text := n.text(nth); !taken(text) {
-			return text
-		}
+	for n.nth = 1; taken(n.text()); n.nth++ {
 	}
+	return n.text()
 }
 
 // writeNew writes a file under a name that is not in use.
@@ -80,7 +88,7 @@ func writeNew(folder string, name fileName, write func(io.Writer) error) (path s
 // freeKey is a name that is not in use in a bucket.
 func freeKey(ctx context.Context, b *blob.Bucket, name fileName) (string, error) {
 	keys := map[string]bool{}
-	err := b.Each(ctx, func(key string, _ int64) error {
+	err := b.Each(ctx, name.stem(), func(key string, _ int64) error {
 		keys[key] = true
 		return nil
 	})

@@ -215,7 +215,7 @@ func (s *Service) addMedia(ctx context.Context, a *archive, c *sqldb.Content) er
 			missing[key] = true
 		}
 	}
-	err := s.Media.Each(ctx, func(key string, _ int64) error {
+	err := s.Media.Each(ctx, "", func(key string, _ int64) error {
 		if !validKey(key) {
 			return nil // not one of ours
 		}

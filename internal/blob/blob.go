@@ -259,8 +259,9 @@ func (b *Bucket) Check(ctx context.Context) error {
 	return err
 }
 
-// Each calls fn with the key and the size in bytes of every file, in the order of the keys.
-func (b *Bucket) Each(ctx context.Context, fn func(key string, size int64) error) error {
+// Each calls fn with the key and the size in bytes of every file whose key begins with prefix, in the
+// order of the keys.
+func (b *Bucket) Each(ctx context.Context, prefix string, fn func(key string, size int64) error) error {
 	bucket, err := b.opened(false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -268,7 +269,7 @@ func (b *Bucket) Each(ctx context.Context, fn func(key string, size int64) error
 	if err != nil {
 		return b.unavailable("read from", err)
 	}
-	for list := bucket.List(nil); ; {
+	for list := bucket.List(&gocloud.ListOptions{Prefix: prefix}); ; {
 		one, err := list.Next(ctx)
 		if errors.Is(err, io.EOF) {
 			return nil
