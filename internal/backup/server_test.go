@@ -1,0 +1,78 @@
+package backup_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/backup"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/store"
+)
+
+// server is a store with a clock of its own, whose jobs the test runs.
+type server struct {
+	*testing.T
+	store *store.Store
+	queue *jobs.Queue
+	now   time.Time
+}
+
+func serve(t *testing.T, db dbtest.DB) *server {
+	t.Helper()
+	s := &server{T: t, now: noon}
+	o := options(db)
+	o.Now = func() time.Time { return s.now }
+	var err error
+	if s.store, err = store.Open(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.store.Close() })
+	if err := s.store.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.queue = jobs.New(s.store.Backups.DB, o.Now, slog.New(slog.DiscardHandler))
+	s.store.Backups.Handle(s.queue)
+	s.store.Backups.Serve()
+	return s
+}
+
+func (s *server) set(change func(*backup.Settings)) backup.Schedule {
+	s.Helper()
+	got, err := s.store.Backups.SetSchedule(s.Context(), operator, change)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return got
+}
+
+func (s *server) schedule() backup.Schedule {
+	s.Helper()
+	got, err := s.store.Backups.Schedule(s.Context(), operator)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return got
+}
+
+// run runs the job that is due, and fails unless there is one, or none if want is false.
+func (s *server) run(want bool) {
+	s.Helper()
+	if ran, err := s.queue.RunNext(s.Context()); ran != want || err != nil {
+		s.Fatalf("ran %v, %v, want %v", ran, err, want)
+	}
+}
+
+func (s *server) files(in backup.Place) []backup.File {
+	s.Helper()
+	list, err := s.store.Backups.Service.List(s.Context(), in)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return list
+}
+
+func on(every time.Duration) func(*backup.Settings) {
+	return func(s *backup.Settings) { s.Active, s.Every = true, every }
+}

@@ -1,0 +1,87 @@
+package backup_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/backup"
+	"github.com/countersign/countersign/internal/dbtest"
+)
+
+func TestAStoppedRunIsRepeatedAndLeavesNoFile(t *testing.T) {
+	t.Parallel()
+	template.Engines(t, func(t *testing.T, db dbtest.DB) {
+		t.Parallel()
+		s := serve(t, db)
+		s.set(on(time.Hour))
+		ctx, stop := context.WithCancel(t.Context())
+		s.store.Backups.Service.Now = func() time.Time { // within the run
+			stop()
+			return s.now
+		}
+		_, _ = s.queue.RunNext(ctx) // its error is that of the stop
+		s.store.Backups.Service.Now = func() time.Time { return s.now }
+		if got := s.schedule(); !got.SucceededAt.IsZero() || !got.FailedAt.IsZero() || len(s.files(backup.Place{})) != 0 {
+			t.Errorf("after a stop: %+v", got)
+		}
+		s.run(true)
+		if got := s.schedule(); !got.SucceededAt.Equal(noon) {
+			t.Errorf("after its repetition: %+v", got)
+		}
+	})
+}
+
+func TestABackupThatWasNotVerifiedIsRemovedByTheNext(t *testing.T) {
+	t.Parallel()
+	for name, out := range map[string]string{"in a folder": t.TempDir(), "in a bucket": "file://" + filepath.ToSlash(t.TempDir())} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, template.New(t, dbtest.SQLite))
+			s.set(func(to *backup.Settings) { to.Active, to.Every, to.Out = true, time.Hour, out })
+			in := backup.Place{Folder: out}
+			if strings.Contains(out, "://") {
+				bucket, err := backup.OpenBucket(t.Context(), out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer bucket.Close()
+				in = backup.Place{Bucket: bucket}
+			}
+			for range 3 {
+				ctx, stop := context.WithCancel(t.Context())
+				s.store.Backups.Service.Reached(func(string) { stop() })
+				_, _ = s.queue.RunNext(ctx) // its error is that of the stop
+				s.now = s.now.Add(time.Second)
+				if left := s.files(in); len(left) != 1 || s.schedule().Unverified != left[0].Path {
+					t.Errorf("after a stop: %+v", left)
+				}
+			}
+			s.store.Backups.Service.Reached(func(string) {})
+			s.run(true)
+			if left := s.files(in); len(left) != 1 || s.schedule().File != left[0].Path || s.schedule().Unverified != "" {
+				t.Errorf("in the end: %+v", left)
+			}
+		})
+	}
+}
+
+func TestAVerifiedBackupIsNotRemovedAsOneThatWasNot(t *testing.T) {
+	t.Parallel()
+	s := serve(t, template.New(t, dbtest.SQLite))
+	s.set(on(time.Hour))
+	ctx, stop := context.WithCancel(t.Context())
+	s.store.Backups.Verified(func(run context.Context) { stop(); <-run.Done() })
+	_, _ = s.queue.RunNext(ctx) // its error is that of the stop
+	s.store.Backups.Verified(nil)
+	list, err := s.store.Backups.Verifications(t.Context(), operator)
+	if err != nil || len(list) != 1 || s.schedule().Unverified != "" || !s.schedule().SucceededAt.IsZero() {
+		t.Fatalf("after a stop: %+v, %+v, %v", list, s.schedule(), err)
+	}
+	s.now = noon.Add(time.Minute)
+	s.run(true)
+	if left := s.files(backup.Place{}); len(left) != 2 || left[1].Path != list[0].File {
+		t.Errorf("files %+v", left)
+	}
+}

@@ -1,0 +1,130 @@
+package sqldb
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/fault"
+	lib "modernc.org/sqlite/lib"
+)
+
+func TestFullDiskStopsWritesAloneUntilThereIsRoom(t *testing.T) {
+	db := migrated(t, dbtest.New(t, dbtest.SQLite))
+	pages := count(t, Queries{db: &DB{shared: db.shared, read: db.write}}, `PRAGMA page_count`)
+	limit := func(n int64) {
+		t.Helper()
+		count(t, Queries{db: &DB{shared: db.shared, read: db.write}}, fmt.Sprintf(`PRAGMA max_page_count = %d`, n))
+	}
+	big := strings.Repeat("x", 50_000)
+	write := func(id int64) error {
+		return db.Tx(t.Context(), func(q Queries) error {
+			_, err := q.Exec(t.Context(), `INSERT INTO notes (id, text) VALUES ($1, $2)`, id, big)
+			return err
+		})
+	}
+	limit(pages + 2)
+	wantUnavailable(t, write(1))
+	if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 0 {
+		t.Errorf("%d notes while the disk is full, want 0", got)
+	}
+	limit(pages + 1000)
+	if err := write(1); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
+}
+
+func TestFailedFsyncStopsWritesUntilARestart(t *testing.T) {
+	for _, code := range []int{lib.SQLITE_IOERR_FSYNC, lib.SQLITE_IOERR_DIR_FSYNC} {
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			at := dbtest.New(t, dbtest.SQLite)
+			db := migrated(t, at)
+			wantUnavailable(t, db.wrapSQLite(errors.New("disk I/O error"), code))
+			ran := false
+			wantUnavailable(t, db.Tx(t.Context(), func(Queries) error { ran = true; return nil }))
+			wantUnavailable(t, db.Migrate(t.Context()))
+			if ran {
+				t.Error("a transaction was begun after the failed fsync")
+			}
+			count(t, db.Queries(), `SELECT count(*) FROM notes`)
+			restarted := open(t, optionsOf(at, twoSteps()))
+			if err := restarted.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }); err != nil {
+				t.Errorf("after a restart: %v", err)
+			}
+		})
+	}
+}
+
+func TestSQLiteCodes(t *testing.T) {
+	cases := []struct {
+		name string
+		code int
+		off  bool // writes are off afterwards
+	}{
+		{"an I/O error of a write says come back", lib.SQLITE_IOERR_WRITE, false},
+		{"a failed read says come back", lib.SQLITE_IOERR_READ, false},
+		{"a snapshot that is too old says come back", lib.SQLITE_BUSY_SNAPSHOT, false},
+		{"a database that was moved says come back", lib.SQLITE_READONLY_DBMOVED, false},
+		{"a file that can't be opened says come back", lib.SQLITE_CANTOPEN, false},
+		{"a full disk says come back", lib.SQLITE_FULL, false},
+		{"a failed fsync stops writes", lib.SQLITE_IOERR_FSYNC, true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			db := open(t, optionsOf(dbtest.New(t, dbtest.SQLite)))
+			wantUnavailable(t, db.wrapSQLite(errors.New("from the driver"), c.code))
+			if off := db.writable() != nil; off != c.off {
+				t.Errorf("writes off: %t, want %t", off, c.off)
+			}
+		})
+	}
+}
+
+func TestAFullDiskOfACopyIsNotOneOfTheDatabase(t *testing.T) {
+	db, other := migrated(t, dbtest.New(t, dbtest.SQLite)), migrated(t, dbtest.New(t, dbtest.SQLite))
+	writer := Queries{db: &DB{shared: other.shared, read: other.write}}
+	count(t, writer, fmt.Sprintf(`PRAGMA max_page_count = %d`, count(t, writer, `PRAGMA page_count`)))
+	conn, err := other.write.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, full := conn.ExecContext(t.Context(), `INSERT INTO notes (id, text) VALUES (1, $1)`, strings.Repeat("x", 50_000))
+	err = db.copyError("/mnt/backups/store.db.copy-1", full)
+	wantUnavailable(t, err)
+	if text := fault.Message(err); !strings.Contains(text, "/mnt/backups") || !strings.Contains(text, "disk is full") {
+		t.Errorf("message %q", text)
+	}
+	if s := db.Status(); s.WriteFault != "" || s.WritesOff != "" {
+		t.Errorf("the database: %+v", s)
+	}
+}
+
+func TestTheStatusNamesAFullDiskUntilAWriteSucceeds(t *testing.T) {
+	db := migrated(t, dbtest.New(t, dbtest.SQLite))
+	writer := Queries{db: &DB{shared: db.shared, read: db.write}}
+	pages := count(t, writer, `PRAGMA page_count`)
+	count(t, writer, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+2))
+	wantUnavailable(t, db.Tx(t.Context(), func(q Queries) error {
+		_, err := q.Exec(t.Context(), `INSERT INTO notes (id, text) VALUES (1, $1)`, strings.Repeat("x", 50_000))
+		return err
+	}))
+	if s := db.Status(); s.WriteFault != FaultFull || s.WriteFaultCounts != [...]int64{1, 0} || s.WritesOff != "" {
+		t.Errorf("full: %+v", s)
+	}
+	count(t, writer, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+1000))
+	if _, err := One(t.Context(), db.Queries(), Value[int64], `SELECT count(*) FROM notes`); err != nil || db.Status().WriteFault != FaultFull {
+		t.Errorf("a read ends it: %v", err)
+	}
+	db.ProbeWrites(t.Context())
+	if s := db.Status(); s.WriteFault != "" || s.WriteFaultCounts != [...]int64{1, 0} {
+		t.Errorf("with room: %+v", s)
+	}
+	commits := count(t, db.Queries(), `SELECT CAST(value AS bigint) FROM meta WHERE name = 'commits'`)
+	db.ProbeWrites(t.Context())
+	if got := count(t, db.Queries(), `SELECT CAST(value AS bigint) FROM meta WHERE name = 'commits'`); got != commits {
+		t.Error("it probes without a fault")
+	}
+}
