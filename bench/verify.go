@@ -76,6 +76,7 @@ func (s *shop) measureVerifications(ctx context.Context) (verified, error) {
 			return v, err
 		}
 	}
+	store.AdvanceTo(time.Now().UTC()) // selling took a while, and Play refuses what is signed later than now
 	server, pair, err := s.serveSelling(ctx, store, "http://"+play.Addr)
 	if err != nil {
 		return v, err

@@ -46,6 +46,22 @@ func TestAScheduleIsPlannedAgainAfterAClockThatWasAhead(t *testing.T) {
 	})
 }
 
+func TestClocksOfServersMayDifferByALittle(t *testing.T) {
+	t.Parallel()
+	s := serve(t, template.New(t, dbtest.SQLite))
+	s.set(func(to *backup.Settings) { to.Active, to.Every, to.At = true, 24*time.Hour, "03:00" })
+	s.now = time.Date(2026, 11, 2, 3, 0, 0, 0, time.UTC)
+	s.run(true)
+	next := s.schedule().Next
+	s.now = s.now.Add(-2 * time.Second) // of another server
+	if err := s.store.Backups.FollowClock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.schedule(); !got.Next.Equal(next) {
+		t.Errorf("planned for %v, before %v", got.Next, next)
+	}
+}
+
 func TestABackupOfAClockThatWasAheadDoesNotTakeThePlaceOfLaterOnes(t *testing.T) {
 	t.Parallel()
 	s := serve(t, template.New(t, dbtest.SQLite))

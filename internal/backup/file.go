@@ -138,9 +138,11 @@ func isNumbered(name, prefix string) bool {
 
 // removeVerified removes a folder in which a backup was verified, if it holds nothing else.
 func removeVerified(dir string) {
-	files, _ := filepath.Glob(filepath.Join(dir, verifyFile+"*"))
+	files, _ := os.ReadDir(dir)
 	for _, f := range files {
-		_ = os.Remove(f)
+		if strings.HasPrefix(f.Name(), verifyFile) {
+			_ = os.Remove(filepath.Join(dir, f.Name()))
+		}
 	}
 	_ = os.Remove(dir)
 }

@@ -84,7 +84,7 @@ func (k *Keeper) prune(ctx context.Context, in Place, keep Keep) ([]File, error)
 func (k *Keeper) newestVerified(ctx context.Context, in Place, there []File) (string, error) {
 	records, err := Verifications(ctx, k.DB.Queries())
 	for _, v := range records {
-		if v.Problem == "" && slices.ContainsFunc(there, func(f File) bool { return in.recordedName(f) == v.File }) {
+		if v.whole() && slices.ContainsFunc(there, func(f File) bool { return in.recordedName(f) == v.File }) {
 			return v.File, nil
 		}
 	}

@@ -221,7 +221,10 @@ func (s *Schedule) after(now time.Time) time.Time {
 }
 
 // isAhead reports whether the next backup is later than it can be: the clock was ahead when it was set.
-func (s *Schedule) isAhead(now time.Time) bool { return s.Active && s.Next.After(now.Add(s.Every)) }
+// The clocks of two servers may differ by a little.
+func (s *Schedule) isAhead(now time.Time) bool {
+	return s.Active && s.Next.After(now.Add(s.Every+clockInterval))
+}
 
 // EveryText returns an interval as --every takes it, like 24h or 1h30m0s.
 func EveryText(every time.Duration) string {

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -139,12 +140,12 @@ func (k *Keeper) createScheduled(ctx context.Context, s *Schedule) (made Created
 		defer in.Bucket.Close()
 	}
 	o := CreateOptions{Folder: in.Folder, Bucket: in.Bucket, KeyFile: s.KeyFile, Recipients: recipients}
-	made, failed := k.Service.CreateVerified(ctx, k.DB, o, func(written Created) error { return k.noteWritten(ctx, in, written) })
+	made, failed := k.Service.CreateVerified(ctx, k.DB, o, func(written Created) error { return k.noteWritten(ctx, s, in, written) })
 	if made.File == "" || (failed != nil && !fault.HasCode(failed, CodeDamaged)) {
 		return made, "", failed
 	}
 	v := verificationOf(Source{File: made.File, Bucket: in.Bucket}.recordedName(), made.Info, failed, k.now())
-	if err := k.noteVerified(ctx, v); err != nil || failed != nil {
+	if err := k.noteVerified(ctx, made, v); err != nil || failed != nil {
 		return made, "", cmp.Or(failed, err)
 	}
 	if k.verified != nil {
@@ -163,13 +164,13 @@ func (k *Keeper) createScheduled(ctx context.Context, s *Schedule) (made Created
 }
 
 // noteVerified records a verification. From here on, a whole backup is not one that is to be removed.
-func (k *Keeper) noteVerified(ctx context.Context, v Verification) error {
+func (k *Keeper) noteVerified(ctx context.Context, made Created, v Verification) error {
 	return k.write(ctx, func(tx sqldb.Queries) error {
 		if err := addVerification(ctx, tx, v); err != nil || v.Problem != "" {
 			return err
 		}
 		s, err := lockSchedule(ctx, tx)
-		if err != nil {
+		if err != nil || s.Unverified != made.File {
 			return err
 		}
 		s.Unverified = ""
@@ -186,15 +187,22 @@ func (k *Keeper) openPlace(ctx context.Context, s *Schedule) (Place, error) {
 }
 
 // noteWritten records the file of a backup that is verified next, and removes that of an earlier
-// attempt: a server that is killed again and again would fill the disk.
-func (k *Keeper) noteWritten(ctx context.Context, in Place, written Created) error {
+// attempt unless somebody verified it: a server that is killed again and again would fill the disk.
+func (k *Keeper) noteWritten(ctx context.Context, run *Schedule, in Place, written Created) error {
 	earlier := ""
 	err := k.write(ctx, func(tx sqldb.Queries) error {
 		s, err := lockSchedule(ctx, tx)
+		if err != nil || !bytes.Equal(s.Sealed, run.Sealed) { // another place was set since the begin
+			return err
+		}
+		records, err := Verifications(ctx, tx)
 		if err != nil {
 			return err
 		}
 		earlier, s.Unverified = s.Unverified, written.File
+		if Recorded(records, Source{File: earlier, Bucket: in.Bucket}).whole() {
+			earlier = ""
+		}
 		return writeMeta(ctx, tx, metaSchedule, s)
 	})
 	if err != nil { // nobody would find the file
@@ -216,7 +224,7 @@ func (k *Keeper) noteSuccess(ctx context.Context, r *jobs.Run, made Created, mor
 			return err
 		}
 		now := k.now()
-		s.SucceededAt, s.File, s.Unverified = now, made.File, ""
+		s.SucceededAt, s.File = now, made.File
 		if s.Active && !s.Due.After(now) {
 			s.Due = s.after(now)
 			s.Next = s.Due

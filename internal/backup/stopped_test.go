@@ -67,6 +67,56 @@ func TestABackupThatWasNotVerifiedIsRemovedByTheNext(t *testing.T) {
 	}
 }
 
+func TestABackupThatSomebodyVerifiedStays(t *testing.T) {
+	t.Parallel()
+	s := serve(t, template.New(t, dbtest.SQLite))
+	s.set(on(time.Hour))
+	ctx, stop := context.WithCancel(t.Context())
+	s.store.Backups.Service.Reached(func(string) { stop() })
+	_, _ = s.queue.RunNext(ctx) // its error is that of the stop
+	s.store.Backups.Service.Reached(func(string) {})
+	left := s.files(backup.Place{})
+	if len(left) != 1 || s.schedule().Unverified != left[0].Path {
+		t.Fatalf("after a stop: %+v", left)
+	}
+	from := backup.Source{File: left[0].Path}
+	info, failed := s.store.Backups.Service.Verify(t.Context(), from)
+	if recorded, err := s.store.Backups.RecordVerification(t.Context(), operator, from, info, failed); !recorded || err != nil {
+		t.Fatalf("recorded %v, %v", recorded, err)
+	}
+	s.now = noon.Add(time.Minute)
+	s.run(true)
+	if now := s.files(backup.Place{}); len(now) != 2 || now[1].Path != left[0].Path {
+		t.Errorf("files %+v", now)
+	}
+}
+
+func TestAPlaceThatIsChangedDuringARunKeepsTheFilesOfBoth(t *testing.T) {
+	t.Parallel()
+	s := serve(t, template.New(t, dbtest.SQLite))
+	before, after := t.TempDir(), t.TempDir()
+	to := func(out string) {
+		s.set(func(to *backup.Settings) { to.Active, to.Every, to.Out = true, time.Hour, out })
+	}
+	to(before)
+	asked := 0
+	s.store.Backups.Service.Now = func() time.Time {
+		if asked++; asked == 3 { // twice for the begin of the run, then for the name of the file
+			to(after)
+		}
+		return s.now
+	}
+	s.run(true)
+	if len(s.files(backup.Place{Folder: before})) != 1 || s.schedule().Unverified != "" {
+		t.Errorf("schedule %+v", s.schedule())
+	}
+	s.now = noon.Add(2 * time.Hour)
+	s.run(true)
+	if len(s.files(backup.Place{Folder: before})) != 1 || len(s.files(backup.Place{Folder: after})) != 1 {
+		t.Errorf("schedule %+v", s.schedule())
+	}
+}
+
 func TestAVerifiedBackupIsNotRemovedAsOneThatWasNot(t *testing.T) {
 	t.Parallel()
 	s := serve(t, template.New(t, dbtest.SQLite))

@@ -24,6 +24,9 @@ type Verification struct {
 	Problem string `json:"problem,omitempty"`
 }
 
+// whole reports whether the backup was verified and has no problem. The zero value was not verified.
+func (v Verification) whole() bool { return !v.VerifiedAt.IsZero() && v.Problem == "" }
+
 // maxVerifications is how many records are kept: those of the newest backups.
 const maxVerifications = 100
 
@@ -68,7 +71,7 @@ func Verifications(ctx context.Context, q sqldb.Queries) (list []Verification, e
 func LastVerified(ctx context.Context, q sqldb.Queries, now time.Time) (at time.Time, known bool, err error) {
 	list, err := Verifications(ctx, q)
 	for _, v := range list {
-		if v.Problem == "" && !v.VerifiedAt.After(now) {
+		if v.whole() && !v.VerifiedAt.After(now) {
 			return v.CreatedAt, true, nil
 		}
 	}

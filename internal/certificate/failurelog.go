@@ -2,7 +2,9 @@ package certificate
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -12,8 +14,8 @@ import (
 // maxDocument is how much of a response of the authority is examined, in bytes.
 const maxDocument = 64 << 10
 
-// failureLog logs calls of a certificate authority that failed, and why it refused a certificate. The manager renews in the
-// background and does not report errors.
+// failureLog logs calls of a certificate authority that failed, and why it refused a certificate. The
+// manager renews in the background and does not report errors.
 type failureLog struct {
 	calls http.RoundTripper
 	log   *slog.Logger
@@ -22,6 +24,9 @@ type failureLog struct {
 // RoundTrip implements [http.RoundTripper].
 func (f failureLog) RoundTrip(r *http.Request) (*http.Response, error) {
 	w, err := f.calls.RoundTrip(r)
+	if errors.Is(err, context.Canceled) { // the server stops
+		return w, err
+	}
 	if err != nil {
 		f.log.Warn("the certificate authority can't be reached", "host", r.URL.Host, "cause", err)
 		return w, err

@@ -54,7 +54,7 @@ var nextSteps = fault.NextSteps{
 	"backup_encrypted":               "name the file with its age private key: --identity FILE",
 	"backup_files_missing":           "check the folder or the bucket and its permissions, and copy lost files back; or remove them from their items and profiles",
 	"backup_not_found":               "list them with: {service} backup list",
-	"database_in_use":                "stop the server, and other programs that have the database open, then try again",
+	"database_in_use":                "stop the server, and other programs that have the database open, such as a connection pooler, then try again",
 	"database_not_empty":             "name an empty database with --to, or move that one away first",
 	"database_permission":            "let that user do so, for example with: GRANT CREATE ON SCHEMA public TO its name; or name another database with --to",
 	"not_moved":                      "check that both databases can be reached and that their disks have room, then try again",

@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+	"golang.org/x/sync/singleflight"
 )
 
 const (
@@ -31,42 +33,61 @@ type tokenSource struct {
 	client  *http.Client
 	now     func() time.Time
 
-	turn    chan struct{} // held while the fields below are read or replaced
+	fetches singleflight.Group
+	mu      sync.Mutex // of the fields below
 	token   string
 	expires time.Time
 }
 
-// get returns an access token. Its error is an [Error].
+// get returns an access token. Its error is an [Error]. Callers that need a new one at the same time
+// share one call, also if it fails: while Google refuses the account, or does not answer, they would
+// otherwise wait for each other.
 func (s *tokenSource) get(ctx context.Context) (string, error) {
+	if token := s.cached(); token != "" {
+		return token, nil
+	}
+	fetched := s.fetches.DoChan("", func() (any, error) { return s.renew(context.WithoutCancel(ctx)) })
 	select {
-	case s.turn <- struct{}{}:
+	case done := <-fetched:
+		token, _ := done.Val.(string)
+		return token, done.Err
 	case <-ctx.Done():
 		return "", &Error{Reason: Unavailable, Cause: ctx.Err()}
 	}
-	defer func() { <-s.turn }()
-	if s.token != "" && s.now().Before(s.expires) {
-		return s.token, nil
+}
+
+// cached is the access token that was fetched last, "" when it is over.
+func (s *tokenSource) cached() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now().Before(s.expires) {
+		return s.token
+	}
+	return ""
+}
+
+// renew fetches an access token, unless another call has done so meanwhile.
+func (s *tokenSource) renew(ctx context.Context) (string, error) {
+	if token := s.cached(); token != "" {
+		return token, nil
 	}
 	token, life, err := s.fetch(ctx)
 	if err != nil {
 		return "", err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.token, s.expires = token, s.now().Add(life-tokenMargin)
 	return token, nil
 }
 
-// drop forgets an access token that Google refused. While another call holds the turn, a
-// new one is on its way.
+// drop forgets an access token that Google refused.
 func (s *tokenSource) drop(token string) {
-	select {
-	case s.turn <- struct{}{}:
-	default:
-		return
-	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.token == token {
 		s.token = ""
 	}
-	<-s.turn
 }
 
 // fetch asks for a new access token (RFC 7523, section 2.1).

@@ -85,8 +85,8 @@ func Open(o Options) (*Client, error) {
 	c := &Client{appPackage: o.Package, account: found, pubSubURL: at.pubSub, now: o.Now}
 	plain := &http.Client{Transport: &boundedTransport{base: base}, CheckRedirect: noRedirect}
 	pace := newPacer(o.Rate)
-	c.tokens = &tokenSource{account: found, scope: publisherScope, url: at.token, client: plain, now: o.Now, turn: make(chan struct{}, 1)}
-	forPubSub := &tokenSource{account: found, scope: pubSubScope, url: at.token, client: plain, now: o.Now, turn: make(chan struct{}, 1)}
+	c.tokens = &tokenSource{account: found, scope: publisherScope, url: at.token, client: plain, now: o.Now}
+	forPubSub := &tokenSource{account: found, scope: pubSubScope, url: at.token, client: plain, now: o.Now}
 	c.pubSub = &http.Client{Transport: &authTransport{base: plain.Transport, tokens: forPubSub, pace: pace}, CheckRedirect: noRedirect}
 	c.api, err = openAPI(&http.Client{Transport: &authTransport{base: plain.Transport, tokens: c.tokens, pace: pace}, CheckRedirect: noRedirect}, at.api)
 	if err != nil {

@@ -52,7 +52,7 @@ func raiseCommits(path string, number int64) error {
 	if before, err := readCommits(path); err == nil && before >= number {
 		return nil
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|noFollow, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|noFollow, 0o600)
 	if err != nil {
 		return err
 	}

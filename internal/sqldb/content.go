@@ -5,13 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/countersign/countersign/internal/fault"
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 )
@@ -61,7 +61,7 @@ func (db *DB) Content(ctx context.Context, dir string, fn func(*Content) error) 
 // copied is what reads a copy of the database. A fault of the disk with the copy is not one of the
 // database.
 func (db *DB) copied(path string) *shared {
-	return &shared{engine: SQLite, options: Options{Path: path, Schemas: db.options.Schemas}}
+	return &shared{engine: SQLite, options: Options{Path: path, Schemas: db.options.Schemas, Log: slog.New(slog.DiscardHandler)}}
 }
 
 // copyFile copies the SQLite file as it is now into a folder. The connection is its own: it
@@ -87,17 +87,30 @@ func (db *DB) copyFile(ctx context.Context, dir string) (path string, err error)
 	return path, nil
 }
 
-// copyError is the error of a copy that failed: of the database if that is damaged or busy, and of
-// the folder of the copy otherwise.
+// copyError is the error of a copy that failed. A fault that may be that of the folder of the copy
+// leaves the writes of the database on.
 func (db *DB) copyError(path string, err error) error {
 	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
-		switch lite.Code() & 0xff {
-		case lib.SQLITE_IOERR, lib.SQLITE_FULL, lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN:
-			cause := db.copied(path).wrap(err)
-			return unavailable(fmt.Sprintf("The database can't be copied into the folder %s. %s", filepath.Dir(path), fault.Message(cause)), err)
-		}
+		return db.copyFault(path, err, lite.Code())
 	}
 	return db.wrap(err)
+}
+
+func (db *DB) copyFault(path string, err error, code int) error {
+	why := ""
+	switch code & 0xff {
+	case lib.SQLITE_FULL:
+		why = "The disk of that folder is full"
+	case lib.SQLITE_READONLY:
+		why = "That folder is read-only"
+	case lib.SQLITE_CANTOPEN:
+		why = "The file or its copy can't be opened"
+	case lib.SQLITE_IOERR:
+		why = "The disk of the file or of its copy failed"
+	default:
+		return db.wrapSQLite(err, code)
+	}
+	return unavailable(fmt.Sprintf("The database file %s can't be copied into the folder %s. %s", db.options.Path, filepath.Dir(path), why), err)
 }
 
 func (s *shared) content(ctx context.Context, on runner, fn func(*Content) error) error {

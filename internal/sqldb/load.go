@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -39,6 +40,9 @@ type Build struct {
 // no use.
 func BuildFile(ctx context.Context, o Options, b Build) error {
 	o.Schemas = append([]Schema{ownSchema}, o.Schemas...)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	if err := removeFiles(o.Path); err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ var errNotAFile = errors.New("sqldb: not a regular file")
 // take writes the owner into the locked file. It is on the disk before anything is
 // written to the database: after a power failure it says that the stop was unclean.
 func (l *FolderLock) take(owner, url string) (err error) {
-	if l.file, err = os.OpenFile(l.path, os.O_RDWR|noFollow, 0o600); err != nil {
+	if l.file, err = os.OpenFile(l.path, os.O_CREATE|os.O_RDWR|noFollow, 0o600); err != nil {
 		return err
 	}
 	if info, err := l.file.Stat(); err != nil || !info.Mode().IsRegular() {

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -94,10 +95,57 @@ func TestAFullDiskOfACopyIsNotOneOfTheDatabase(t *testing.T) {
 	_, full := conn.ExecContext(t.Context(), `INSERT INTO notes (id, text) VALUES (1, $1)`, strings.Repeat("x", 50_000))
 	err = db.copyError("/mnt/backups/store.db.copy-1", full)
 	wantUnavailable(t, err)
-	if text := fault.Message(err); !strings.Contains(text, "/mnt/backups") || !strings.Contains(text, "disk is full") {
+	if text := fault.Message(err); !strings.Contains(text, "/mnt/backups") || !strings.Contains(text, "disk of that folder is full") {
 		t.Errorf("message %q", text)
 	}
 	if s := db.Status(); s.WriteFault != "" || s.WritesOff != "" {
+		t.Errorf("the database: %+v", s)
+	}
+}
+
+func TestAFaultOfACopyLeavesWritesOn(t *testing.T) {
+	db := migrated(t, dbtest.New(t, dbtest.SQLite))
+	for code, why := range map[int]string{
+		lib.SQLITE_FULL:            "The disk of that folder is full",
+		lib.SQLITE_READONLY:        "That folder is read-only",
+		lib.SQLITE_CANTOPEN:        "The file or its copy can't be opened",
+		lib.SQLITE_IOERR_READ:      "The disk of the file or of its copy failed",
+		lib.SQLITE_IOERR_FSYNC:     "The disk of the file or of its copy failed",
+		lib.SQLITE_IOERR_DIR_FSYNC: "The disk of the file or of its copy failed",
+	} {
+		err := db.copyFault("/mnt/backups/store.db.copy-1", errors.New("from the driver"), code)
+		wantUnavailable(t, err)
+		if text := fault.Message(err); !strings.Contains(text, db.Path()) || !strings.HasSuffix(text, "/mnt/backups. "+why) {
+			t.Errorf("%d: message %q", code, text)
+		}
+		if s := db.Status(); s.WriteFault != "" || s.WritesOff != "" {
+			t.Errorf("%d: the database: %+v", code, s)
+		}
+	}
+}
+
+// Files that are built and copies have no log.
+func TestAFileThatIsBuiltOrCopiedMayFail(t *testing.T) {
+	db := migrated(t, dbtest.New(t, dbtest.SQLite))
+	versions, err := db.options.Latest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, code := range []int{lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB, lib.SQLITE_IOERR_FSYNC} {
+		failed := errors.New("from the driver")
+		if err := db.copied("/mnt/backups/store.db.copy-1").wrapSQLite(failed, code); !errors.Is(err, failed) {
+			t.Errorf("of a copy, %d: %v", code, err)
+		}
+		err := BuildFile(t.Context(), Options{Path: filepath.Join(t.TempDir(), "built.db"), Schemas: []Schema{twoSteps()}}, Build{
+			Versions: versions,
+			Fill:     func(Load) error { return nil },
+			Finish:   func(built *DB) error { return built.wrapSQLite(failed, code) },
+		})
+		if !errors.Is(err, failed) {
+			t.Errorf("of a file that is built, %d: %v", code, err)
+		}
+	}
+	if s := db.Status(); s.WritesOff != "" {
 		t.Errorf("the database: %+v", s)
 	}
 }
