@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -90,7 +91,11 @@ func inWebRoot(p Location, root keyfile.WebRoot) Finding {
 		fmt.Sprintf("Stop the server, move the data folder to %s, and name it with --data.", root.Outside)}
 }
 
-func isExposed(info os.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }
+// isExposed reports whether others than the owner can use a file or folder. On Windows, its mode does
+// not tell.
+func isExposed(info os.FileInfo) bool {
+	return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
+}
 
 func exposedFolder(p Location, info os.FileInfo) Finding {
 	return Finding{"data folder", Warn, fmt.Sprintf("Other users of this machine can enter %s (mode %04o)", p.Dir, info.Mode().Perm()),
@@ -257,7 +262,7 @@ func Backups(p Location, prefix string) Finding {
 	switch {
 	case err != nil || info.Size() == 0:
 		return Finding{name, Warn, "The newest backup, " + filepath.Base(newest) + ", is empty or can't be read", "It could not be restored.", "Check the folder " + filepath.Dir(newest) + "."}
-	case info.Mode().Perm()&0o077 != 0:
+	case isExposed(info):
 		return Finding{name, Warn, "Other users of this machine can read the newest backup", "It contains the same data as the database.", "chmod 600 " + newest}
 	}
 	days := int(p.Now.Sub(info.ModTime()).Hours() / 24)

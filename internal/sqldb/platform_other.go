@@ -8,5 +8,8 @@ const noFollow = 0
 // locked, not even the same process.
 func lockName(path string) string { return path + ".lock" }
 
+// replacesOpenFiles reports that a file that is open can be replaced by renaming another one.
+const replacesOpenFiles = false
+
 // SyncFolder does nothing: Windows does not sync folders.
 func SyncFolder(string) error { return nil }

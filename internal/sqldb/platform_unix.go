@@ -14,6 +14,9 @@ const noFollow = syscall.O_NOFOLLOW
 // lockName is the file whose lock is that of another file: the file itself.
 func lockName(path string) string { return path }
 
+// replacesOpenFiles reports that a file that is open can be replaced by renaming another one.
+const replacesOpenFiles = true
+
 // SyncFolder brings the names in a folder to the disk.
 func SyncFolder(dir string) error {
 	d, err := os.Open(dir)

@@ -89,6 +89,9 @@ func swapFile(ctx context.Context, built, path string) (aside []string, err erro
 		return nil, err
 	}
 	defer release()
+	if !replacesOpenFiles {
+		release()
+	}
 	if err := os.Rename(built, path); err != nil {
 		return aside, fmt.Errorf("sqldb: replace the database: %w", err)
 	}
