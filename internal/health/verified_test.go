@@ -14,7 +14,7 @@ import (
 func TestVerifiedBackup(t *testing.T) {
 	const hour = time.Hour
 	verified := func(age time.Duration, problem string) string {
-		return `[{"file":"x","created_at":"` + noon.Add(-age).Format(time.RFC3339) + `","problem":"` + problem + `"}]`
+		return `[{"file":"x","created_at":"` + noon.Add(-age).Format(time.RFC3339) + `","verified_at":"` + noon.Format(time.RFC3339) + `","problem":"` + problem + `"}]`
 	}
 	tests := []struct {
 		rule     string
