@@ -71,13 +71,14 @@ func (s *tokenSource) renew(ctx context.Context) (string, error) {
 	if token := s.cached(); token != "" {
 		return token, nil
 	}
+	asked := s.now()
 	token, life, err := s.fetch(ctx)
 	if err != nil {
 		return "", err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.token, s.expires = token, s.now().Add(life-tokenMargin)
+	s.token, s.expires = token, asked.Add(life-tokenMargin)
 	return token, nil
 }
 

@@ -162,12 +162,10 @@ type orderLine struct {
 
 // order returns the order with an id, nil for none.
 func (s *Store) order(id string) *order {
-	for _, o := range s.state.Orders {
-		if o.ID == id {
-			return o
-		}
+	for _, o := range s.state.Orders[len(s.orders):] {
+		s.orders[o.ID] = o
 	}
-	return nil
+	return s.orders[id]
 }
 
 // void is an order that was taken back.

@@ -39,6 +39,9 @@ type Store struct {
 	random io.Reader
 	state  state
 	script script
+	// purchases and orders are those of the state by token and id, up to the last look-up.
+	purchases map[string]*purchase
+	orders    map[string]*order
 	// admitted reports that calls need no access token.
 	admitted bool
 }
@@ -67,7 +70,7 @@ const maxMessages = 1000
 
 // New returns a store in which nothing was bought yet.
 func New(o Options) (*Store, error) {
-	s := &Store{random: o.Random, state: state{
+	s := &Store{random: o.Random, purchases: map[string]*purchase{}, orders: map[string]*order{}, state: state{
 		Package: o.Package, Now: o.Start, Audience: o.Audience, PushAccount: o.PushAccount, Products: o.Products,
 	}}
 	if s.random == nil {
@@ -117,7 +120,7 @@ func (s *Store) Restore(snapshot []byte) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state = read
+	s.state, s.purchases, s.orders = read, map[string]*purchase{}, map[string]*order{}
 	return nil
 }
 
@@ -165,12 +168,10 @@ func (s *Store) digits(n int) string {
 
 // purchase returns the purchase with a token, nil for none.
 func (s *Store) purchase(token string) *purchase {
-	for _, p := range s.state.Purchases {
-		if p.Token == token {
-			return p
-		}
+	for _, p := range s.state.Purchases[len(s.purchases):] {
+		s.purchases[p.Token] = p
 	}
-	return nil
+	return s.purchases[token]
 }
 
 // act runs an act of the buyer or the developer on a purchase, and what becomes due by it.
