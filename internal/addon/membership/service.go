@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/countersign/countersign/internal/addon/access"
@@ -70,7 +71,11 @@ type Service struct {
 	// presented by another user.
 	failures, thefts *limit.Window[string]
 	flights          singleflight.Group
-	cache            cache
+	// places bounds the verifications that wait for the store, and patience is how long one waits
+	// for a place.
+	places   *semaphore.Weighted
+	patience time.Duration
+	cache    cache
 	// authorised reports that the store accepted the last call, so that no alert says otherwise.
 	authorised atomic.Bool
 	// pulls reports the same of notifications that are pulled.
@@ -95,6 +100,7 @@ func New(o Options) *Service {
 	s := &Service{
 		Options: o, db: o.DB, guard: o.Guard,
 		failures: limit.NewWindow[string](failureWindow, o.Guard.Now), thefts: limit.NewWindow[string](theftWindow, o.Guard.Now),
+		places: semaphore.NewWeighted(maxUnderWay), patience: patience,
 	}
 	s.cache.SetCapacity(cacheBytes, func(*Read) int { return entryBytes })
 	return s

@@ -39,7 +39,7 @@ type Outcome struct {
 // test_purchase_not_allowed, owned_by_other_user, conflict, purchase_gone, invalid_token,
 // product_mismatch, product_not_mapped, account_binding_required, not_a_subscription,
 // repeated_failure, store_not_authorised and not_configured. While the store does not answer,
-// the token is queued and the outcome is pending.
+// or too many verifications wait for its answers, the token is queued and the outcome is pending.
 func (s *Service) Verify(ctx context.Context, user, token, product string) (Outcome, error) {
 	return s.claim(ctx, token, request{cause: causeVerify, user: user, product: product})
 }
@@ -73,9 +73,10 @@ func (s *Service) claimOnce(ctx context.Context, token string, req request) (Out
 	if err != nil {
 		return Outcome{}, err
 	}
-	if req.queued {
+	if req.queued || !s.takePlace(ctx) {
 		return s.queueClaim(ctx, token, req, nil)
 	}
+	defer s.places.Release(1)
 	done, err := s.readAndApply(ctx, store, selling, token, req)
 	if fault.HasCode(err, "store_unavailable") {
 		return s.queueClaim(ctx, token, req, err)
@@ -85,6 +86,22 @@ func (s *Service) claimOnce(ctx context.Context, token string, req request) (Out
 	}
 	done.purchase = s.acknowledgeNow(ctx, store, done.purchase)
 	return s.outcome(ctx, req.user, done)
+}
+
+const (
+	// maxUnderWay is how many verifications may wait for the store at once. Without a bound they
+	// would fill the memory while the store hangs.
+	maxUnderWay = 256
+	// patience is how long a verification waits for one of these places.
+	patience = 2 * time.Second
+)
+
+// takePlace waits for a place among the verifications under way, and reports whether there is one.
+// Without a place, a verification is queued, as while the store does not answer.
+func (s *Service) takePlace(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	return s.places.Acquire(ctx, 1) == nil
 }
 
 // checkRequest checks what a caller sends.

@@ -1,0 +1,55 @@
+package membership
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/entitle"
+)
+
+func TestVerificationsBeyondThoseThatWaitForTheStoreWaitAndAreThenQueued(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		asked, answer := make(chan struct{}, 2*maxUnderWay), make(chan struct{})
+		f.store.asked = func(string) { asked <- struct{}{}; <-answer }
+		f.patience = time.Hour
+		var all sync.WaitGroup
+		succeeds := func(user string) {
+			f.sell("token-"+user, sub("gold_monthly", f.accountOf(user)))
+			all.Go(func() {
+				if o, err := f.Verify(t.Context(), user, "token-"+user, ""); err != nil || o.Result != ResultCreated {
+					t.Errorf("%s: %s, %v", user, o.Result, err)
+				}
+			})
+		}
+		for i := range maxUnderWay {
+			succeeds(fmt.Sprint("user-", i))
+		}
+		for range maxUnderWay {
+			<-asked
+		}
+
+		f.patience = time.Nanosecond
+		f.sell("late", sub("gold_monthly", f.accountOf("ana")))
+		o, err := f.Verify(t.Context(), "ana", "late", "")
+		if err != nil || o.Result != ResultQueued || !o.Pending || o.Membership.Status != string(entitle.Pending) {
+			t.Errorf("%+v, %v", o, err)
+		}
+		results, _, err := f.Restore(t.Context(), "ana", []string{"late", "later"})
+		if err != nil || len(results) != 2 || results[0].Outcome.Result != ResultQueued || results[1].Outcome.Result != ResultQueued {
+			t.Errorf("%+v, %v", results, err)
+		}
+		if n := f.store.count("late") + f.store.count("later"); n != 0 {
+			t.Errorf("the store was asked %d times", n)
+		}
+
+		f.patience = time.Hour
+		succeeds("patient")
+		close(answer)
+		all.Wait()
+		f.pass(time.Minute)
+		f.run(t)
+		f.wantMembership(t, "ana", entitle.Active, gold, 1)
+	})
+}
