@@ -17,7 +17,7 @@ const module = "github.com/countersign/countersign"
 var mayImport = map[string][]string{
 	"":                          {},
 	"app":                       {"", "license"},
-	"bench":                     {"bench/program", "internal/addon", "internal/addon/usertoken", "internal/people", "internal/play/playfake", "internal/store", "internal/store/requests", "internal/store/sample", "internal/web"},
+	"bench":                     {"bench/program", "internal/addon", "internal/addon/usertoken", "internal/keyfile", "internal/people", "internal/play/playfake", "internal/store", "internal/store/requests", "internal/store/sample", "internal/web"},
 	"bench/chaos":               {"bench/program", "internal/store/sample"},
 	"bench/program":             {},
 	"cmd/countersign":           {"", "app", "internal/addon", "internal/addon/access", "internal/addon/api", "internal/addon/events", "internal/addon/iap", "internal/addon/pages", "internal/addon/sample", "internal/addon/settings", "internal/addon/simulator", "internal/backup", "internal/blob", "internal/certificate", "internal/cli", "internal/config", "internal/dial", "internal/fault", "internal/frame", "internal/group", "internal/health", "internal/jobs", "internal/keyfile", "internal/limit", "internal/measure", "internal/people", "internal/play", "internal/sqldb", "internal/store", "internal/store/api", "internal/store/licensing", "internal/store/media", "internal/store/pages", "internal/store/requests", "internal/store/sample", "internal/store/transfer", "internal/store/validation", "internal/thirdparty", "internal/usage", "internal/web", "license"},

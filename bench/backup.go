@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -217,8 +214,7 @@ func (r *backedUp) restore(ctx context.Context, s *shop, log io.Writer) (err err
 	if err != nil {
 		return err
 	}
-	copied := *s
-	copied.settings.database, copied.data = "", filepath.Join(s.settings.out, "restored")
+	copied := s.at(filepath.Join(s.settings.out, "restored"), "")
 	if err := os.RemoveAll(copied.data); err != nil {
 		return err
 	}
@@ -228,21 +224,10 @@ func (r *backedUp) restore(ctx context.Context, s *shop, log io.Writer) (err err
 	}
 	r.Restored = time.Since(began)
 	fmt.Fprintf(log, "restored in %s; exporting both\n", r.Restored.Round(time.Second))
-	if r.Exported, err = s.export(ctx); err == nil {
-		r.Again, err = copied.export(ctx)
+	if r.Exported, _, err = s.export(ctx); err == nil {
+		r.Again, _, err = copied.export(ctx)
 	}
 	return errors.Join(err, os.RemoveAll(copied.data), os.Remove(made.File))
-}
-
-// export is the SHA-256 of the store's export.
-func (s *shop) export(ctx context.Context) (string, error) {
-	c := exec.CommandContext(ctx, s.binary, append([]string{"store", "export"}, s.flags()...)...)
-	sum := sha256.New()
-	c.Stdout, c.Stderr = sum, os.Stderr
-	if err := c.Run(); err != nil {
-		return "", fmt.Errorf("countersign store export: %w", err)
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 // ratio is how much more a validation costs beside a backup.

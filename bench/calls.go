@@ -36,7 +36,7 @@ func (s *shop) fillCalls(ctx context.Context, log io.Writer) (first string, err 
 	if f := readFilled(note); f.Calls == s.settings.calls {
 		return f.First, nil
 	}
-	if err := s.fillLicenses(ctx, log); err != nil {
+	if err := s.fillLicenses(ctx, s.settings.purchases, log); err != nil {
 		return "", err
 	}
 	fmt.Fprintf(log, "logging %d calls\n", s.settings.calls)

@@ -15,7 +15,7 @@
 // callers must not distinguish (see timing.go). --pages loads every list and report (see
 // pages.go), --request-log compares the store with and without its log of API requests, --verify
 // verifies in-app purchases with the addon (see verify.go), --backup measures requests beside a backup (see
-// backup.go). docs/performance.md describes the output.
+// backup.go), --move moves a store to PostgreSQL and back (see move.go). docs/performance.md describes the output.
 package main
 
 import (
@@ -136,6 +136,8 @@ func (all *session) report(ctx context.Context, shop *shop) (report, error) {
 		return shop.measureVerifications(ctx)
 	case modeBackup:
 		return shop.measureBackup(ctx, all.stderr)
+	case modeMove:
+		return shop.measureMove(ctx, all.stderr)
 	}
 	r, err := shop.measure(ctx, all.stderr)
 	if err == nil {
@@ -156,6 +158,8 @@ func (s settings) file() string {
 		name += "-log"
 	}
 	switch s.mode {
+	case modeMove:
+		return fmt.Sprintf("move-%d.json", s.purchases)
 	case modePeer:
 		name += "-" + s.peer()
 	case modeBaseline, modeLog, modeBackup:

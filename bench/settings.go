@@ -41,6 +41,7 @@ const (
 	modeLog      mode = "--request-log"
 	modeVerify   mode = "--verify"
 	modeBackup   mode = "--backup"
+	modeMove     mode = "--move"
 )
 
 const (
@@ -83,6 +84,7 @@ func parse(args []string) (settings, error) {
 		modeLog:    "measure what the log of API requests costs a call, against the same store without it, and nothing else; fails above 6 µs",
 		modeVerify: "measure 200 verifications of in-app purchases a second with a simulated Play, and nothing else; fails when one fails or the memory grows",
 		modeBackup: "measure 1,000 validations a second beside a backup and without one, and nothing else; fails above 1.1 times the processor time, when a write takes longer than a second, and when the restored copy exports other bytes",
+		modeMove:   "move a store from SQLite to PostgreSQL and back, and measure nothing else; fails when a database exports other bytes, or has other users, keys or an audit log without the earlier entries",
 		modeSilent: "measure valid requests beside 9,900 silent and slow connections and without them, and nothing else; fails below 90 % of the rate",
 	} {
 		f.BoolFunc(string(mode[2:]), usage, func(string) error { return s.choose(mode) })
@@ -137,7 +139,7 @@ func (s settings) complete() (settings, error) {
 	switch {
 	case min(s.purchases, s.rounds, s.items, s.calls) < 1:
 		return s, errors.New("--purchases, --items, --calls and --rounds start at 1")
-	case s.database != "" && (s.mode == modeFull || s.mode == modeBaseline):
+	case s.database != "" && (s.mode == modeFull || s.mode == modeBaseline || s.mode == modeMove):
 		return s, fmt.Errorf("%s chooses its own databases: omit --db", s.mode)
 	case s.mode == modePages && len(s.pages(0, "")) > 0:
 	case len(cases(s)) == 0:
@@ -198,7 +200,7 @@ func (s settings) storeName() string {
 	switch s.mode {
 	case modePages:
 		return fmt.Sprintf("%d_%d_%d_%s", s.purchases, s.items, s.calls, s.mode[2:])
-	case modeStale, modeTiming, modeSilent:
+	case modeStale, modeTiming, modeSilent, modeMove:
 		return fmt.Sprintf("%d_%s", s.purchases, s.mode[2:])
 	case modeVerify:
 		return string(s.mode[2:])

@@ -40,6 +40,8 @@ func TestArguments(t *testing.T) {
 		"verifications take six minutes":              {args: []string{"--verify"}, want: func(s *settings) { s.mode, s.turn = modeVerify, 6*time.Minute }},
 		"a backup is of ten million purchases":        {args: []string{"--backup"}, want: func(s *settings) { s.mode, s.purchases, s.turn = modeBackup, 10_000_000, 30*time.Second }},
 		"unless it is said of how many":               {args: []string{"--backup", "--purchases", "9"}, want: func(s *settings) { s.mode, s.purchases, s.turn = modeBackup, 9, 30*time.Second }},
+		"a move has its own databases":                {args: []string{"--move", "--db", "postgres"}, err: "--move chooses its own databases"},
+		"a move is of a million purchases":            {args: []string{"--move"}, want: func(s *settings) { s.mode = modeMove }},
 		"silent connections stand alone":              {args: []string{"--silent", "--stale"}, err: "--silent and --stale exclude each other"},
 	} {
 		t.Run(name, func(t *testing.T) {

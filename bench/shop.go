@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,7 +47,7 @@ func prepare(ctx context.Context, set settings, log io.Writer) (*shop, error) {
 		}
 	}
 	s := &shop{settings: set, binary: filepath.Join(set.out, "countersign"), data: filepath.Join(set.out, "data-"+set.engine()+"-"+set.storeName())}
-	if err := program.Build(ctx, s.binary, log); err != nil || set.mode == modeVerify {
+	if err := program.Build(ctx, s.binary, log); err != nil || set.mode == modeVerify || set.mode == modeMove {
 		return s, err
 	}
 	if set.mode == modeBaseline {
@@ -117,6 +120,13 @@ func (s *shop) flags() []string {
 	return flags
 }
 
+// at is the same program on another data folder and database.
+func (s *shop) at(data, database string) *shop {
+	other := *s
+	other.data, other.settings.database = data, database
+	return &other
+}
+
 // command runs a command on the store's data.
 func (s *shop) command(ctx context.Context, args ...string) error {
 	_, err := s.program(ctx, append(args, s.flags()...)...)
@@ -133,6 +143,25 @@ func (s *shop) program(ctx context.Context, args ...string) (stdout []byte, err 
 		err = fmt.Errorf("countersign %s: %w\n%s", strings.Join(args, " "), err, &stderr)
 	}
 	return stdout, err
+}
+
+// export is the SHA-256 of the store's export and its size in bytes.
+func (s *shop) export(ctx context.Context, more ...string) (sum string, size int64, err error) {
+	c := exec.CommandContext(ctx, s.binary, slices.Concat([]string{"store", "export"}, more, s.flags())...)
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	hash := sha256.New()
+	size, err = io.Copy(hash, out)
+	if err := errors.Join(err, c.Wait()); err != nil {
+		return "", 0, fmt.Errorf("countersign store export: %w", err)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), size, nil
 }
 
 // serve starts the store and waits until it is ready. Cases that are meant to fail need no
