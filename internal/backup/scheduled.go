@@ -192,7 +192,7 @@ func (k *Keeper) noteWritten(ctx context.Context, run *Schedule, in Place, writt
 	earlier := ""
 	err := k.write(ctx, func(tx sqldb.Queries) error {
 		s, err := lockSchedule(ctx, tx)
-		if err != nil || !bytes.Equal(s.Sealed, run.Sealed) { // another place was set since the begin
+		if err != nil || !bytes.Equal(s.Sealed, run.Sealed) { // the schedule was changed meanwhile
 			return err
 		}
 		records, err := Verifications(ctx, tx)
