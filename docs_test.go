@@ -1,6 +1,7 @@
 package countersign_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -34,6 +35,23 @@ func TestSecurityNamesTestsThatExist(t *testing.T) {
 	}
 	if named < 20 {
 		t.Errorf("SECURITY.md names %d tests", named)
+	}
+}
+
+func TestContributorsAreToldOfFilesThatExist(t *testing.T) {
+	files := map[string]bool{}
+	_ = filepath.WalkDir(".", func(path string, _ fs.DirEntry, _ error) error {
+		files[filepath.Base(path)] = true
+		return nil // also where the harness's database lies, which others can't read
+	})
+	named := regexp.MustCompile("`([a-zA-Z0-9_./]+\\.go)`").FindAllStringSubmatch(readText(t, "CONTRIBUTING.md"), -1)
+	if len(named) < 10 {
+		t.Errorf("CONTRIBUTING.md names %d files", len(named))
+	}
+	for _, m := range named {
+		if !files[filepath.Base(m[1])] {
+			t.Errorf("there is no %s", m[1])
+		}
 	}
 }
 
