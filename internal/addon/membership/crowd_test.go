@@ -13,7 +13,7 @@ func TestVerificationsBeyondThoseThatWaitForTheStoreWaitAndAreThenQueued(t *test
 	engines(t, func(t *testing.T, f *fixture) {
 		asked, answer := make(chan struct{}, 2*maxUnderWay), make(chan struct{})
 		f.store.asked = func(string) { asked <- struct{}{}; <-answer }
-		f.patience = time.Hour
+		f.patience, f.claimTimeout = time.Hour, time.Hour
 		var all sync.WaitGroup
 		succeeds := func(user string) {
 			f.sell("token-"+user, sub("gold_monthly", f.accountOf(user)))
@@ -48,6 +48,22 @@ func TestVerificationsBeyondThoseThatWaitForTheStoreWaitAndAreThenQueued(t *test
 		succeeds("patient")
 		close(answer)
 		all.Wait()
+		f.pass(time.Minute)
+		f.run(t)
+		f.wantMembership(t, "ana", entitle.Active, gold, 1)
+	})
+}
+
+func TestAVerificationIsQueuedWhileTheStoreHangs(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.claimTimeout = 50 * time.Millisecond
+		f.sell("token", sub("gold_monthly", f.accountOf("ana")))
+		f.store.hangs = true
+		o, err := f.Verify(t.Context(), "ana", "token", "")
+		if err != nil || o.Result != ResultQueued || !o.Pending || o.Purchase != nil {
+			t.Errorf("%+v, %v", o, err)
+		}
+		f.store.hangs = false
 		f.pass(time.Minute)
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.Active, gold, 1)

@@ -23,6 +23,8 @@ type scripted struct {
 	refusing error // of acknowledgements
 	// clock is the store's.
 	clock func() time.Time
+	// hangs has calls wait until their context ends.
+	hangs bool
 	// asked is called before each answer, for what happens meanwhile.
 	asked func(token string)
 }
@@ -37,13 +39,17 @@ func newScripted() *scripted {
 // unavailable is an outage of the store.
 var unavailable = &play.Error{Reason: play.Unavailable}
 
-func (s *scripted) Subscription(_ context.Context, token string) (play.Subscription, error) {
+func (s *scripted) Subscription(ctx context.Context, token string) (play.Subscription, error) {
 	s.mu.Lock()
 	asked := s.asked
 	s.calls[token]++
 	found, there := s.subs[token]
-	down := s.down
+	down, hangs := s.down, s.hangs
 	s.mu.Unlock()
+	if hangs {
+		<-ctx.Done()
+		return play.Subscription{}, &play.Error{Reason: play.Unavailable, Cause: ctx.Err()}
+	}
 	if asked != nil {
 		asked(token)
 	}

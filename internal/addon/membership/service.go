@@ -71,11 +71,11 @@ type Service struct {
 	// presented by another user.
 	failures, thefts *limit.Window[string]
 	flights          singleflight.Group
-	// places bounds the verifications that wait for the store, and patience is how long one waits
-	// for a place.
-	places   *semaphore.Weighted
-	patience time.Duration
-	cache    cache
+	// places bounds the verifications that wait for the store. One waits for patience to get a place,
+	// and for claimTimeout in all.
+	places                 *semaphore.Weighted
+	patience, claimTimeout time.Duration
+	cache                  cache
 	// authorised reports that the store accepted the last call, so that no alert says otherwise.
 	authorised atomic.Bool
 	// pulls reports the same of notifications that are pulled.
@@ -100,7 +100,7 @@ func New(o Options) *Service {
 	s := &Service{
 		Options: o, db: o.DB, guard: o.Guard,
 		failures: limit.NewWindow[string](failureWindow, o.Guard.Now), thefts: limit.NewWindow[string](theftWindow, o.Guard.Now),
-		places: semaphore.NewWeighted(maxUnderWay), patience: patience,
+		places: semaphore.NewWeighted(maxUnderWay), patience: patience, claimTimeout: claimTimeout,
 	}
 	s.cache.SetCapacity(cacheBytes, func(*Read) int { return entryBytes })
 	return s

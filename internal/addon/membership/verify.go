@@ -63,38 +63,39 @@ func (s *Service) claim(ctx context.Context, token string, req request) (Outcome
 	return done.(Outcome), ctx.Err()
 }
 
-// claimTimeout bounds a verification that several callers may wait for.
-const claimTimeout = 20 * time.Second
+const (
+	// claimTimeout is how long a verification, which several callers may wait for, takes before it
+	// is queued: many HTTP clients end a call after ten seconds.
+	claimTimeout = 8 * time.Second
+	// patience is how much of it a verification waits for a place among those that are under way.
+	patience = 2 * time.Second
+	// maxUnderWay is how many verifications may wait for the store at once. Without a bound they
+	// would fill the memory while the store hangs.
+	maxUnderWay = 256
+)
 
+// claimOnce asks the store within a time. What is queued afterwards is not bound by it.
 func (s *Service) claimOnce(ctx context.Context, token string, req request) (Outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
+	asking, cancel := context.WithTimeout(ctx, s.claimTimeout)
 	defer cancel()
 	store, selling, err := s.openForApp(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if req.queued || !s.takePlace(ctx) {
+	if req.queued || !s.takePlace(asking) {
 		return s.queueClaim(ctx, token, req, nil)
 	}
 	defer s.places.Release(1)
-	done, err := s.readAndApply(ctx, store, selling, token, req)
-	if fault.HasCode(err, "store_unavailable") {
+	done, err := s.readAndApply(asking, store, selling, token, req)
+	switch {
+	case fault.HasCode(err, "store_unavailable") || err != nil && asking.Err() != nil:
 		return s.queueClaim(ctx, token, req, err)
-	}
-	if err != nil {
+	case err != nil:
 		return Outcome{}, err
 	}
 	done.purchase = s.acknowledgeNow(ctx, store, done.purchase)
 	return s.outcome(ctx, req.user, done)
 }
-
-const (
-	// maxUnderWay is how many verifications may wait for the store at once. Without a bound they
-	// would fill the memory while the store hangs.
-	maxUnderWay = 256
-	// patience is how long a verification waits for one of these places.
-	patience = 2 * time.Second
-)
 
 // takePlace waits for a place among the verifications under way, and reports whether there is one.
 // Without a place, a verification is queued, as while the store does not answer.
