@@ -32,7 +32,7 @@ private network, allow the network with --allow-private.`,
   countersign addon serve --base-url https://site.example --trusted-proxy 127.0.0.1
   countersign addon serve --allow-private 127.0.0.0/8`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			at, o, err := flags.check(a, c, addonLocation)
+			at, o, err := flags.located(a, c, addonLocation)
 			if err != nil {
 				return err
 			}

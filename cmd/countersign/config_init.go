@@ -32,33 +32,34 @@ func (s *serveFlag) String() string { return s.flags[0].Value.String() }
 // Type implements pflag.Value.
 func (s *serveFlag) Type() string { return s.flags[0].Value.Type() }
 
-// offerSettings adds the flags that services have as settings to a command, which shows them in no
-// help, and returns the settings of each service.
-func (a *app) offerSettings(c *cobra.Command, services ...locationFlags) map[string][]config.Setting {
-	all := map[string][]config.Setting{}
-	for _, l := range services {
-		serve := map[string]func(*app) *cobra.Command{"store": newServe, "addon": newAddonServe}[l.service()](a)
-		l.register(serve.Flags())
-		if l.media != "" {
-			l.registerMedia(serve.Flags())
-		}
-		var flags []*pflag.Flag
-		serve.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f) })
-		settings := l.settingsOf(flags)
-		nameVariables(settings)
-		for _, s := range settings {
-			if there := c.Flags().Lookup(s.Key); there != nil {
-				both := there.Value.(*serveFlag)
-				both.flags = append(both.flags, s.Flag)
-				continue
-			}
-			offered := *s.Flag
-			offered.Hidden, offered.Value = true, &serveFlag{[]*pflag.Flag{s.Flag}}
-			c.Flags().AddFlag(&offered)
-		}
-		all[l.service()] = settings
+// serveOf is the serve command of a service with all its flags, which is not run.
+func (a *app) serveOf(l locationFlags) *cobra.Command {
+	serve := map[string]func(*app) *cobra.Command{"store": newServe, "addon": newAddonServe}[l.service()](a)
+	l.register(serve.Flags())
+	if l.media != "" {
+		l.registerMedia(serve.Flags())
 	}
-	return all
+	return serve
+}
+
+// offerSettings adds the flags of a service's serve command to another one, which shows them in no
+// help, and returns them as settings.
+func offerSettings(c *cobra.Command, l locationFlags, serve *cobra.Command) []config.Setting {
+	var flags []*pflag.Flag
+	serve.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f) })
+	settings := l.settingsOf(flags)
+	nameVariables(settings)
+	for _, s := range settings {
+		if there := c.Flags().Lookup(s.Key); there != nil {
+			both := there.Value.(*serveFlag)
+			both.flags = append(both.flags, s.Flag)
+			continue
+		}
+		offered := *s.Flag
+		offered.Hidden, offered.Value = true, &serveFlag{[]*pflag.Flag{s.Flag}}
+		c.Flags().AddFlag(&offered)
+	}
+	return settings
 }
 
 // newInit returns the command that writes a service's configuration file.
@@ -74,11 +75,15 @@ names of files and folders as absolute ones.
 An existing file is never overwritten. A new one can be read by you alone.`,
 		Example: "  " + of.command + " init\n  " + of.command + " init --listen :8443 --out /etc/countersign/" + of.configName(),
 	}
-	settings := a.offerSettings(c, of)[of.service()]
+	serve := a.serveOf(of)
+	settings := offerSettings(c, of, serve)
 	c.Flags().StringVar(&out, "out", "-", "the `file` to create, - for stdout")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := config.CheckFlags(settings); err != nil {
 			return cli.Usage(c, err.Error())
+		}
+		if err := serve.PreRunE(c, nil); err != nil {
+			return err
 		}
 		var text bytes.Buffer
 		if err := config.Write(&text, configHead(of), settings); err != nil {

@@ -29,7 +29,10 @@ With --service it takes the flags of that service's serve, to try what they chan
 		Example: `  countersign config show
   countersign config show --service store --listen :8080`,
 	}
-	settings := a.offerSettings(c, storeLocation, addonLocation)
+	settings := map[string][]config.Setting{}
+	for _, l := range []locationFlags{storeLocation, addonLocation} {
+		settings[l.service()] = offerSettings(c, l, a.serveOf(l))
+	}
 	cli.ChoiceVar(c, &service, "service", "", "only this service: store or addon", "store", "addon")
 	c.Flags().String("config", "", "configuration `file` of the service, or none (default that of serve)")
 	c.RunE = func(c *cobra.Command, _ []string) error {

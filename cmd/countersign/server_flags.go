@@ -62,9 +62,10 @@ type serverOptions struct {
 	exposed []health.Finding
 }
 
-// register adds the flags that all servers have.
+// register adds the flags that all servers have, and their check.
 func (f *serverFlags) register(c *cobra.Command, at locationFlags) {
 	fs := c.Flags()
+	c.PreRunE = func(c *cobra.Command, _ []string) error { return f.check(c) }
 	fs.String("listen", at.address, "`address` to listen on ("+at.listen+")")
 	fs.String("base-url", "", "the server's public `URL`, used in signed files, responses and links; needed on a public address ("+at.baseURL+")")
 	f.registerTLS(c, at)
@@ -104,13 +105,9 @@ func (w *wrongFlags) err(c *cobra.Command) error {
 }
 
 // check understands the flags. Its error names all that is wrong with them.
-func (f *serverFlags) check(a *app, c *cobra.Command, l locationFlags) (at location, o serverOptions, err error) {
-	if at, err = a.locate(c, l); err != nil {
-		return at, o, err
-	}
+func (f *serverFlags) check(c *cobra.Command) (err error) {
 	var wrong wrongFlags
-	o = f.options
-	o.listenFlag, o.baseURLVariable, o.exposed = "--listen", l.baseURL, a.exposedConfig(c, l)
+	o := &f.options
 	o.listen = c.Flag("listen").Value.String()
 	wrong.note("--listen", checkListen(o.listen))
 	if o.metrics != "" {
@@ -121,7 +118,7 @@ func (f *serverFlags) check(a *app, c *cobra.Command, l locationFlags) (at locat
 		wrong.note("--pprof", errors.New("needs the address of --metrics"))
 	}
 	wrong.note("--base-url", err)
-	f.checkTLS(c, &o, &wrong)
+	f.checkTLS(c, o, &wrong)
 	o.proxies, err = parseNetworks(f.proxies)
 	wrong.note("--trusted-proxy", err)
 	o.allowPrivate, err = parseNetworks(f.private)
@@ -140,7 +137,15 @@ func (f *serverFlags) check(a *app, c *cobra.Command, l locationFlags) (at locat
 		o.keep, err = parseKeep(c.Flag("request-log").Value.String())
 		wrong.note("--request-log", err)
 	}
-	return at, o, wrong.err(c)
+	return wrong.err(c)
+}
+
+// located are the options of a server, once its flags are checked, and where its data is.
+func (f *serverFlags) located(a *app, c *cobra.Command, l locationFlags) (location, serverOptions, error) {
+	at, err := a.locate(c, l)
+	o := f.options
+	o.listenFlag, o.baseURLVariable, o.exposed = "--listen", l.baseURL, a.exposedConfig(c, l)
+	return at, o, err
 }
 
 // parseKeep reads how much is kept of the log of API requests: an age, and with a comma a

@@ -30,7 +30,7 @@ administrator without a link.`,
   countersign store serve --request-log 7d,1000000
   countersign store serve --listen :8080 --base-url https://shop.example --trusted-proxy 10.0.0.0/8`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			at, o, err := flags.check(a, c, storeLocation)
+			at, o, err := flags.located(a, c, storeLocation)
 			if err != nil {
 				return err
 			}
