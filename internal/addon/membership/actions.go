@@ -87,7 +87,8 @@ type storeAction struct {
 }
 
 // act has the store do something with a purchase, if anything, writes that down, and reads
-// the purchase again.
+// the purchase again. If only the reading fails, the action is no error: a task reads the purchase
+// later.
 func (s *Service) act(ctx context.Context, actor people.Actor, name string, action *storeAction) (printed countersign.IAPPurchase, err error) {
 	if err := s.guard.May(actor, access.ManageMembers); err != nil {
 		return printed, err
@@ -103,17 +104,23 @@ func (s *Service) act(ctx context.Context, actor people.Actor, name string, acti
 		}[selling.Simulated])
 	}
 	if action != nil {
+		ctx = context.WithoutCancel(ctx) // a caller that goes away does not undo it
 		if err := s.perform(ctx, actor, store, p, token, *action); err != nil {
 			return printed, err
 		}
 	}
-	if _, err := s.readAndApply(ctx, store, selling, token, request{cause: causeRefresh}); err != nil {
+	_, err = s.readAndApply(ctx, store, selling, token, request{cause: causeRefresh})
+	switch {
+	case err != nil && action == nil:
 		return printed, err
+	case err != nil:
+		s.Log.Warn("a purchase was not read again after an action; it is tried again", "purchase", name, "cause", err)
 	}
 	return s.printedByName(ctx, name)
 }
 
-// perform asks the store and writes the audit entry, and the event of a refund.
+// perform asks the store and writes the audit entry, and the event of a refund. A task reads the
+// purchase in case that this process is killed before it does.
 func (s *Service) perform(ctx context.Context, actor people.Actor, store Store, p addondb.Purchase, token string, action storeAction) error {
 	items, err := s.db.PurchaseItems(ctx, p.ID)
 	if err != nil {
@@ -125,6 +132,9 @@ func (s *Service) perform(ctx context.Context, actor people.Actor, store Store, 
 		return errors.Join(actionRefusal(err), s.noteCall(ctx, err))
 	}
 	return s.tx(ctx, func(tx *txn) error {
+		if err := s.Put(ctx, tx.DB, s.purchaseTask(KindReread, p, s.now().Add(inlineWait))); err != nil {
+			return err
+		}
 		if action.action == access.ActionPurchaseRefund {
 			if err := s.appendFor(ctx, tx, entitle.Refunded, p); err != nil {
 				return err

@@ -69,6 +69,7 @@ func (s *Service) AnswerReview(ctx context.Context, actor people.Actor, order st
 	if err != nil {
 		return err
 	}
+	ctx = context.WithoutCancel(ctx) // a caller that goes away does not take it back
 	if err := store.ReviewRefund(ctx, order, asked.token, preference, sample); err != nil {
 		if reason, _ := reasonOf(err); reason == play.Refused {
 			return fault.WithCause(errReviewEnded, err)

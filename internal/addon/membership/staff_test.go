@@ -1,14 +1,18 @@
 package membership
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -260,6 +264,46 @@ func TestStoreActionsAreConfirmedByTheStore(t *testing.T) {
 		}
 		f.wantEvents(t, "revoked ana")
 	})
+}
+
+// leaving is a store that does what it is asked, and something happens before it is asked again.
+type leaving struct {
+	*scripted
+	then func()
+}
+
+func (l leaving) Revoke(ctx context.Context, token string, prorated bool) error {
+	defer l.then()
+	return l.scripted.Revoke(ctx, token, prorated)
+}
+
+func TestWhatTheStoreDidIsWrittenDownWhateverHappensThen(t *testing.T) {
+	for name, then := range map[string]func(f *fixture, leave func()){
+		"the caller goes away":      func(_ *fixture, leave func()) { leave() },
+		"the store stops answering": func(f *fixture, _ func()) { f.setDown(unavailable) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			engines(t, func(t *testing.T, f *fixture) {
+				o := f.bought(t, "ana", "token", "gold_monthly")
+				f.eventTypes()
+				ctx, leave := context.WithCancel(t.Context())
+				defer leave()
+				f.Open = func(iap.Selling) (Store, error) { return leaving{f.store, func() { then(f, leave) }}, nil }
+				if _, err := f.Revoke(ctx, program, o.Purchase.ID, true); err != nil {
+					t.Error(err)
+				}
+				written, err := f.db.Audits(t.Context(), peopledb.AuditFilter{Subject: o.Purchase.ID, Limit: 10})
+				if err != nil || len(written) != 1 || written[0].Action != access.ActionPurchaseRevoke {
+					t.Errorf("the audit log has %+v, %v", written, err)
+				}
+				f.setDown(nil)
+				f.pass(time.Minute)
+				f.run(t)
+				f.wantMembership(t, "ana", entitle.Revoked, gold, 2)
+				f.wantEvents(t, "revoked ana")
+			})
+		})
+	}
 }
 
 func TestAnAppHearsThatAnotherMemberPaysForItsStoreAccount(t *testing.T) {

@@ -107,8 +107,7 @@ func (s *Service) purchaseTask(kind string, p addondb.Purchase, due time.Time) T
 	return Task{Kind: kind, Key: p.Name, Due: due, Payload: purchaseRef{p.Name}}
 }
 
-// inlineWait is how long after a request the task of an acknowledgement is due: the request
-// tries it first.
+// inlineWait is how long after a request the task is due that does what the request tries first.
 const inlineWait = 5 * time.Second
 
 // schedule puts the tasks that a changed purchase needs.
