@@ -91,10 +91,18 @@ func inWebRoot(p Location, root keyfile.WebRoot) Finding {
 		fmt.Sprintf("Stop the server, move the data folder to %s, and name it with --data.", root.Outside)}
 }
 
-// isExposed reports whether others than the owner can use a file or folder. On Windows, its mode does
-// not tell.
-func isExposed(info os.FileInfo) bool {
-	return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
+// modesTell is false on Windows, where the mode of a file is not who can use it.
+const modesTell = runtime.GOOS != "windows"
+
+// isExposed reports whether others than the owner can use a file or folder.
+func isExposed(info os.FileInfo) bool { return modesTell && info.Mode().Perm()&0o077 != 0 }
+
+// notExposed is what is known of a file or folder that is not exposed.
+func notExposed() string {
+	if !modesTell {
+		return "who else can use it is not checked on Windows"
+	}
+	return "only its owner can use it"
 }
 
 func exposedFolder(p Location, info os.FileInfo) Finding {
@@ -126,7 +134,7 @@ func folderMode(p Location) Finding {
 	}
 	_ = probe.Close()
 	_ = os.Remove(probe.Name())
-	return good(name, fmt.Sprintf("The data folder %s is private and can be written", p.Dir))
+	return good(name, fmt.Sprintf("The data folder %s can be written; %s", p.Dir, notExposed()))
 }
 
 func keyFileMode(p Location) Finding {
@@ -145,7 +153,7 @@ func keyFileMode(p Location) Finding {
 	case isExposed(info):
 		return exposedKeyFile(p, info)
 	}
-	return good(name, "The key file exists and is private")
+	return good(name, "The key file exists; "+notExposed())
 }
 
 // UnusedKeyFile finds a key file in the data folder that is another key than box, which comes from
