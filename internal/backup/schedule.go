@@ -98,6 +98,9 @@ func (k *Keeper) SetSchedule(ctx context.Context, a people.Actor, change func(*S
 		if s.Out != before.Out { // the file is in the earlier place
 			s.Unverified = ""
 		}
+		if s.Active && !before.Active { // an alert would be about a failure of before
+			s.FailedAt, s.Failure = time.Time{}, ""
+		}
 		now := k.now()
 		if s.Active && (!before.Active || before.Every != s.Every || before.At != s.At) {
 			s.Due = s.first(now)

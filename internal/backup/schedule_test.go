@@ -81,6 +81,16 @@ func TestAFailureIsRecordedAndTriedAgain(t *testing.T) {
 		if !got.FailedAt.Equal(noon) || !strings.Contains(got.Failure, blocked) || !got.Next.Equal(noon.Add(5*time.Minute)) || !got.SucceededAt.IsZero() {
 			t.Errorf("after a failure: %+v", got)
 		}
+		s.set(func(to *backup.Settings) { to.Active = false })
+		if got := s.schedule(); !got.FailedAt.Equal(noon) || got.Failure == "" {
+			t.Errorf("switched off: %+v", got)
+		}
+		s.set(func(to *backup.Settings) { to.Active = true })
+		if got := s.schedule(); !got.FailedAt.IsZero() || got.Failure != "" {
+			t.Errorf("switched on again: %+v", got)
+		}
+		s.run(true)
+		got = s.schedule()
 		if err := os.Remove(blocked); err != nil {
 			t.Fatal(err)
 		}
