@@ -56,14 +56,14 @@ type move struct {
 // data folder, and compares all three databases.
 func (s *shop) measureMove(ctx context.Context, log io.Writer) (r moved, err error) {
 	r = moved{Purchases: s.settings.purchases, Licenses: s.settings.purchases / purchasesPerLicense, Items: s.settings.items}
-	if err := s.fillForMove(ctx, r.Licenses, log); err != nil {
-		return r, err
-	}
 	postgres, err := s.emptyPostgres(ctx)
 	if err != nil {
 		return r, err
 	}
 	defer postgres.stop()
+	if err := s.fillForMove(ctx, r.Licenses, log); err != nil {
+		return r, err
+	}
 	back, err := s.loneKeyFile(ctx)
 	if err != nil {
 		return r, err
