@@ -6,12 +6,16 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/countersign/countersign/internal/addon/entitle"
 )
 
 func TestVerificationsBeyondThoseThatWaitForTheStoreWaitAndAreThenQueued(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		asked, answer := make(chan struct{}, 2*maxUnderWay), make(chan struct{})
+		const underWay = 4
+		f.places = semaphore.NewWeighted(underWay)
+		asked, answer := make(chan struct{}, 2*underWay), make(chan struct{})
 		f.store.asked = func(string) { asked <- struct{}{}; <-answer }
 		f.patience, f.claimTimeout = time.Hour, time.Hour
 		var all sync.WaitGroup
@@ -23,10 +27,10 @@ func TestVerificationsBeyondThoseThatWaitForTheStoreWaitAndAreThenQueued(t *test
 				}
 			})
 		}
-		for i := range maxUnderWay {
+		for i := range underWay {
 			succeeds(fmt.Sprint("user-", i))
 		}
-		for range maxUnderWay {
+		for range underWay {
 			<-asked
 		}
 
