@@ -47,6 +47,23 @@ func (f *fixture) seal(t *testing.T) {
 	}
 }
 
+// settle seals until all entries up to an id are settled: transactions of other tests on the same
+// PostgreSQL delay that.
+func (f *fixture) settle(t *testing.T, id int64) {
+	t.Helper()
+	for range 20_000 {
+		h, err := f.db.AuditHead(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Settled >= id {
+			return
+		}
+		f.seal(t)
+	}
+	t.Fatalf("the entry %d is not settled", id)
+}
+
 func TestSealedAuditLogIsIntact(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		if r := f.verify(t); !r.Intact() || r.Sealed != 0 || !r.SealedSince.IsZero() {

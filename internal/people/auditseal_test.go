@@ -37,7 +37,7 @@ func TestManyEntriesAreSealedInBatches(t *testing.T) {
 func TestSealsAreWrittenOnlyWhenThereIsSomethingNew(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.sealed(t, 3)
-		f.seal(t)
+		f.settle(t, 3)
 		head := func() peopledb.AuditHead {
 			h, err := f.db.AuditHead(t.Context())
 			if err != nil {
@@ -112,8 +112,7 @@ func TestEntryThatCommitsLateIsSealed(t *testing.T) {
 		if r := f.verify(t); !r.Intact() || r.Waiting != 1 {
 			t.Errorf("before it is sealed: %+v", r)
 		}
-		f.seal(t)
-		f.seal(t)
+		f.settle(t, 9)
 		if r := f.verify(t); !r.Intact() || r.Sealed != 9 || r.Waiting != 0 {
 			t.Errorf("at the end: %+v", r)
 		}
@@ -150,7 +149,7 @@ func TestEntriesSettleAlsoWhenTheLookBeforeMeansNothing(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				f.seal(t)
+				f.settle(t, 2)
 				if h, err := f.db.AuditHead(t.Context()); err != nil || h.Settled != 2 {
 					t.Errorf("settled up to %d, %v", h.Settled, err)
 				}

@@ -122,6 +122,7 @@ func TestTamperingWithTheAuditLogIsFound(t *testing.T) {
 		t.Run(tt.rule, func(t *testing.T) {
 			engines(t, func(t *testing.T, f *fixture) {
 				f.sealed(t, 6)
+				f.settle(t, 6)
 				tt.tamper(t, f)
 				r := f.verify(t)
 				if got := problems(r); got != tt.want {
