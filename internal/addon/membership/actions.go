@@ -87,7 +87,7 @@ type storeAction struct {
 }
 
 // act has the store do something with a purchase, if anything, writes that down, and reads
-// the purchase again. If only the reading fails, the action is no error: a task reads the purchase
+// the purchase again. If only the reading fails, the action succeeds: a task reads the purchase
 // later.
 func (s *Service) act(ctx context.Context, actor people.Actor, name string, action *storeAction) (printed countersign.IAPPurchase, err error) {
 	if err := s.guard.May(actor, access.ManageMembers); err != nil {
