@@ -179,7 +179,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	a.plays, a.pushes.url, a.pushes.now = plays{url: o.PlayURL, now: o.Now}, o.PlayURL, o.Now
 	a.openMembers()
 	a.openPull()
-	a.userTokens.SetCapacity(userTokenBytes, func(usertoken.Token) int { return userTokenSize })
+	cached.SetVersionedCapacity(&a.userTokens, userTokenBytes, func(usertoken.Token) int { return userTokenSize })
 	database.Watch(a.pairs.Watch(a.readPairs, addondb.TopicCredentials))
 	database.Watch(sqldb.Watcher{Changed: a.changed, Lost: func() {}, Live: a.askForState})
 	return a, nil

@@ -11,12 +11,22 @@ import (
 // Its methods may be called from many goroutines.
 type Map[K comparable, V any] struct {
 	protocol
-	values *otter.Cache[K, V]
+	values values[K, V]
 }
 
-// SetCapacity sets the capacity in bytes; size returns the size of a value. Call it
-// before the other methods.
-func (m *Map[K, V]) SetCapacity(bytes int64, size func(V) int) {
+// values are the entries of a cache. They are behind an interface, and made by a function that is
+// not a method: else every package with a cache somewhere below its fields would compile
+// otter's generic code again.
+type values[K comparable, V any] interface {
+	GetIfPresent(K) (V, bool)
+	Set(K, V) (V, bool)
+	Invalidate(K) (V, bool)
+	InvalidateAll()
+}
+
+// SetCapacity sets the capacity of a map in bytes; size returns the size of a value. Call it
+// before the methods of the map.
+func SetCapacity[K comparable, V any](m *Map[K, V], bytes int64, size func(V) int) {
 	m.values = newCache[K](bytes, size)
 }
 

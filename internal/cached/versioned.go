@@ -1,12 +1,10 @@
 package cached
 
-import "github.com/maypok86/otter/v2"
-
 // Versioned caches values with their versions. A reader knows the current version before it asks,
 // so nothing has to be dropped when a value changes. The zero Versioned caches nothing. Its methods
 // may be called from many goroutines.
 type Versioned[K comparable, V any] struct {
-	values *otter.Cache[K, versioned[V]]
+	values values[K, versioned[V]]
 }
 
 type versioned[V any] struct {
@@ -14,9 +12,8 @@ type versioned[V any] struct {
 	value   V
 }
 
-// SetCapacity sets the capacity in bytes; size returns the size of a value. Call it before the
-// other methods.
-func (c *Versioned[K, V]) SetCapacity(bytes int64, size func(V) int) {
+// SetVersionedCapacity is [SetCapacity] for values with versions.
+func SetVersionedCapacity[K comparable, V any](c *Versioned[K, V], bytes int64, size func(V) int) {
 	c.values = newCache[K](bytes, func(v versioned[V]) int { return size(v.value) })
 }
 

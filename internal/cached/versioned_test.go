@@ -8,7 +8,7 @@ func TestAValueIsFoundAtItsVersionOnly(t *testing.T) {
 	if got, found := c.Find("a", 1); found {
 		t.Errorf("the zero cache keeps %q", got)
 	}
-	c.SetCapacity(1000, func(v string) int { return len(v) })
+	SetVersionedCapacity(&c, 1000, func(v string) int { return len(v) })
 	c.Store("a", 1, "first")
 	if got, found := c.Find("a", 1); !found || got != "first" {
 		t.Errorf("version 1: %q, %v", got, found)

@@ -20,6 +20,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -102,7 +103,7 @@ func New(o Options) *Service {
 		failures: limit.NewWindow[string](failureWindow, o.Guard.Now), thefts: limit.NewWindow[string](theftWindow, o.Guard.Now),
 		places: semaphore.NewWeighted(maxUnderWay), patience: patience, claimTimeout: claimTimeout,
 	}
-	s.cache.SetCapacity(cacheBytes, func(*Read) int { return entryBytes })
+	cached.SetCapacity(&s.cache.Map, cacheBytes, func(*Read) int { return entryBytes })
 	return s
 }
 

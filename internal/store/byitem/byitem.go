@@ -54,7 +54,7 @@ type month struct {
 func newSums[T row[T]](db *storedb.DB, from source[T]) *sums[T] {
 	s := &sums[T]{db: db, source: from}
 	var one T
-	s.months.SetCapacity(capacity, func(rows []T) int { return cap(rows) * int(unsafe.Sizeof(one)) })
+	cached.SetVersionedCapacity(&s.months, capacity, func(rows []T) int { return cap(rows) * int(unsafe.Sizeof(one)) })
 	return s
 }
 

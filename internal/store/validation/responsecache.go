@@ -65,9 +65,9 @@ const itemRoom = 8 << 20
 func newResponseCache(bytes int64) *responseCache {
 	forOthers := bytes * 3 / 8
 	c := new(responseCache)
-	c.others.SetCapacity(max(forOthers, itemRoom), func(v response) int { return v.size() + entryBytes })
+	cached.SetCapacity(&c.others, max(forOthers, itemRoom), func(v response) int { return v.size() + entryBytes })
 	if bytes > 0 {
-		c.purchases.SetCapacity(bytes-forOthers, cachedPurchase.size)
+		cached.SetCapacity(&c.purchases, bytes-forOthers, cachedPurchase.size)
 	}
 	return c
 }
