@@ -88,7 +88,7 @@ func wantWhole(t *testing.T, place dbtest.DB, versions int) *fixture {
 // A first update that is killed anywhere is completed by the next one.
 func TestKilledFirstUpdateIsCompleted(t *testing.T) {
 	places(t, func(t *testing.T, place dbtest.DB) {
-		for point, done := 1, false; !done; point++ {
+		for point := range dbtest.Steps(place.Engine) {
 			if point > 40 {
 				t.Fatal("the update takes more points than expected")
 			}
@@ -100,7 +100,7 @@ func TestKilledFirstUpdateIsCompleted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			done = dbtest.Killed(t, here, strconv.Itoa(point))
+			done := dbtest.Killed(t, here, strconv.Itoa(point))
 			f := wantWhole(t, here, 1)
 			if got := string(f.served(t).JSON); got != defaultsServed {
 				t.Errorf("killed at point %d: served %s", point, got)
@@ -108,6 +108,9 @@ func TestKilledFirstUpdateIsCompleted(t *testing.T) {
 			wantError(t, f.CheckSetupLink(t.Context(), setupToken), "")
 			if done && point < 8 {
 				t.Errorf("the update has %d points only: it was never killed in its transaction", point)
+			}
+			if done {
+				break
 			}
 		}
 	})
@@ -141,12 +144,12 @@ func TestKilledLaterUpdateLosesNoSetting(t *testing.T) {
 		f.mustSet(t, map[string]string{settings.KeyMessengerDomain: "chat.example.com"})
 		served := string(f.served(t).JSON)
 		versions := 2
-		for point, done := 1, false; !done; point++ {
+		for point := range dbtest.Steps(f.at.Engine) {
 			if point > 40 {
 				t.Fatal("the update takes more points than expected")
 			}
 			f.forget(t, settings.KeyStreamAppID)
-			done = dbtest.Killed(t, f.at, strconv.Itoa(point))
+			done := dbtest.Killed(t, f.at, strconv.Itoa(point))
 			g := f.again(t)
 			if got := string(g.served(t).JSON); got != served {
 				t.Errorf("killed at point %d: served %s, want %s", point, got, served)
@@ -155,6 +158,9 @@ func TestKilledLaterUpdateLosesNoSetting(t *testing.T) {
 			wantWhole(t, f.at, versions)
 			if got := g.value(t, settings.KeyMessengerDomain); got != "chat.example.com" {
 				t.Errorf("killed at point %d: the draft lost a change", point)
+			}
+			if done {
+				break
 			}
 		}
 		wantNoHalfBackup(t, f.at)

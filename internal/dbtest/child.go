@@ -3,6 +3,7 @@ package dbtest
 import (
 	"bufio"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"strings"
@@ -70,4 +71,17 @@ func Killed(t testing.TB, place DB, step string) (done bool) {
 	c.Kill()
 	c.Wait()
 	return said == "waiting: done"
+}
+
+// Steps returns the steps at which a test kills its child on an engine, without an end: every
+// second one, so that each is a step of one engine. The test stops when the child had done everything.
+func Steps(engine string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		first := 1
+		if engine == Postgres {
+			first = 2
+		}
+		for step := first; yield(step); step += 2 {
+		}
+	}
 }

@@ -37,60 +37,73 @@ func TestTheSameFileTwiceChangesNothing(t *testing.T) {
 	})
 }
 
-// Every member of a line is written, and written again when it is edited.
+// Every member of a line is written, and written again when it is edited. Each edit has an object
+// of its own; # in a member is its number.
 func TestEditedLineUpdates(t *testing.T) {
 	https := `"https://new.example/a?b=1&c=2"`
 	cases := []struct {
-		line    func(members ...string) string
+		marker string // what tells the object in an export, in lower case
+		line   func(i int, members ...string) string
+		// first are members of the first line alone: a key keeps what a line does not name.
+		first   []string
 		members []string
 	}{
-		{func(m ...string) string { return workspaceText("ada", m...) }, []string{
+		{`"username":"shop-#"`, func(i int, m ...string) string { return workspaceText("shop-"+text(i), m...) }, nil, []string{
 			`"name":{"firstname":"Augusta","lastname":""}`, `"email":"new@shop.example"`, `"balance":-3.07`, `"currency":"EUR"`,
 			`"profile":{"heading":"h"}`, `"profile":{"description":"<d>"}`, `"profile":{"contact":{"email":"c@d.example"}}`,
 			`"profile":{"social_links":{"z":` + https + `,"a":` + https + `}}`, `"profile":{"media":{"avatar":` + https + `}}`,
 			`"profile":{"media":{"cover":` + https + `}}`, `"registered_at":"2020-01-01T00:00:00Z"`,
 			`"always_200":true`, `"refuse_query_keys":true`, `"quota":5`,
 		}},
-		{func(m ...string) string { return itemText("ada", 1, m...) }, []string{
-			`"kind":"audio"`, `"kind":"video"`, `"support":false`, `"name":"new"`, `"description":"<d>"`, `"category":"c"`, `"sub_category":"s"`,
+		{`"id":#,`, func(i int, m ...string) string { return itemText("ada", i, m...) }, nil, []string{
+			`"kind":"audio"`, `"kind":"video"`, `"support":true`, `"name":"new"`, `"description":"<d>"`, `"category":"c"`, `"sub_category":"s"`,
 			`"options":["b","a"]`, `"version":"2"`, `"version":1.5`, `"demo_link":` + https, `"tags":["t"]`, `"media":{"thumbnail":` + https + `}`,
 			`"media":{"preview_image":` + https + `}`, `"media":{"preview_video":` + https + `}`, `"media":{"preview_audio":` + https + `}`,
 			`"media":{"screenshots":[` + https + `]}`, `"price":{"regular":0.1}`, `"price":{"extended":49}`, `"currency":"EUR"`,
 			`"published_at":"2020-01-01T00:00:00Z"`,
 		}},
-		{func(m ...string) string { return purchaseText("ada", 1, "a-code", m...) }, []string{
-			`"item_id":2`, `"purchase_code":"A-Code"`, `"license_type":"Extended"`, `"price":0.01`, `"currency":"EUR"`,
+		{`"a-code-#"`, func(i int, m ...string) string { return purchaseText("ada", 1, "a-code-"+text(i), m...) }, nil, []string{
+			`"item_id":2`, `"purchase_code":"A-CODE-#"`, `"license_type":"Extended"`, `"price":0.01`, `"currency":"EUR"`,
 			`"supported_until":"2025-01-01T00:00:00Z"`, `"downloaded":true`, `"date":"2020-01-01T00:00:00Z"`, `"state":"refunded"`,
 			`"buyer":{"name":"b"}`, `"buyer":{"email":"b@c.example"}`,
 		}},
-		{func(m ...string) string { return keyText("ada", "bound", m...) }, []string{
-			`"class":"publishable","item_id":2`, `"class":"secret"`, `"key":"another-key-0123456789"`, `"expires_at":"2027-01-01T00:00:00Z"`,
-			`"revoked_at":"2026-01-01T00:00:00Z"`, `"previous_key":"earlier-key-0123456789"`, `"previous_expires_at":"2026-12-01T00:00:00Z"`,
-		}},
+		{`"name":"bound #"`, func(i int, m ...string) string { return keyText("ada", "bound "+text(i), m...) },
+			[]string{`"class":"publishable","item_id":1`, `"key":"key-number-#-of-many"`}, []string{
+				`"class":"publishable","item_id":2`, `"class":"secret"`, `"key":"another-key-0123456789"`, `"expires_at":"2027-01-01T00:00:00Z"`,
+				`"revoked_at":"2026-01-01T00:00:00Z"`, `"previous_key":"earlier-key-0123456789"`, `"previous_expires_at":"2026-12-01T00:00:00Z"`,
+			}},
+	}
+	var before, after, markers, edits []string
+	for _, c := range cases {
+		for _, member := range c.members {
+			i := 100 + len(edits)
+			numbered := func(s string) string { return strings.ReplaceAll(s, "#", text(i)) }
+			before = append(before, numbered(c.line(i, c.first...)))
+			after = append(after, numbered(c.line(i, member)))
+			markers, edits = append(markers, numbered(c.marker)), append(edits, member)
+		}
 	}
 	engines(t, func(t *testing.T, f *fixture) {
-		base := twoShops + lines(purchaseText("ada", 1, "a-code"))
-		for _, c := range cases {
-			for i, member := range c.members {
-				// Keys keep what a line does not name, so each edit has a key of its own.
-				name := `"name":"bound ` + text(i) + `"`
-				key := keyText("ada", "", name, `"class":"publishable","item_id":1`, `"key":"key-number-`+text(i)+`-of-many"`)
-				line := c.line(member)
-				if strings.Contains(line, `"type":"key"`) {
-					line = c.line(member, name)
-				}
-				f.mustImport(t, base+key+"\n")
-				was := f.mustExport(t, true)
-				report := f.mustImport(t, line)
-				changed := report.Workspaces.Changed + report.Items.Changed + report.Purchases.Changed + report.Keys.Changed
-				if now := f.mustExport(t, true); changed != 1 || now == was {
-					t.Errorf("%s: %d lines changed, the export changed: %t", member, changed, now != was)
-				}
-				report = f.mustImport(t, line)
-				if same := report.Workspaces.Same + report.Items.Same + report.Purchases.Same + report.Keys.Same; same != 1 {
-					t.Errorf("%s: the second time %+v", member, report)
-				}
+		f.mustImport(t, twoShops+lines(before...))
+		was := strings.Split(f.mustExport(t, true), "\n")
+		sum := func(count func(transfer.Moved) int64, r transfer.ImportReport) int64 {
+			return count(r.Workspaces) + count(r.Items) + count(r.Purchases) + count(r.Keys)
+		}
+		report := f.mustImport(t, lines(after...))
+		if got := sum(func(m transfer.Moved) int64 { return m.Changed }, report); got != int64(len(edits)) {
+			t.Errorf("%d lines changed, want %d: %+v", got, len(edits), report)
+		}
+		now := strings.Split(f.mustExport(t, true), "\n")
+		for i, marker := range markers {
+			isOf := func(line string) bool { return strings.Contains(strings.ToLower(line), marker) }
+			x, y := slices.IndexFunc(was, isOf), slices.IndexFunc(now, isOf)
+			if x < 0 || y < 0 || was[x] == now[y] {
+				t.Errorf("%s: the export has lines %d and %d, which do not differ", edits[i], x, y)
 			}
+		}
+		report = f.mustImport(t, lines(after...))
+		if got := sum(func(m transfer.Moved) int64 { return m.Same }, report); got != int64(len(edits)) {
+			t.Errorf("the second time %d are the same, want %d: %+v", got, len(edits), report)
 		}
 	})
 }

@@ -60,11 +60,11 @@ func TestAnUploadIsImportedOnce(t *testing.T) {
 		}
 		f.runJobs(t)
 		f.wantImported(t, done)
-		if report, rejected, err := f.Transfer.Result(t.Context(), operator, tried); err != nil || report.Written || report.Purchases.New != 2998 || rejected.Close() != nil {
+		if report, rejected, err := f.Transfer.Result(t.Context(), operator, tried); err != nil || report.Written || report.Purchases.New != killedRows-2 || rejected.Close() != nil {
 			t.Errorf("%+v, %v", report, err)
 		}
 		rows, err := f.Transfer.Rejected(t.Context(), operator, tried, 1)
-		if err != nil || len(rows) != 1 || rows[0] != (transfer.RejectedRow{Text: "killed-1000-of-many-sales,3,Regular,USD,2024-04-27", Reason: "the workspace ada has no item 3"}) {
+		if err != nil || len(rows) != 1 || rows[0] != (transfer.RejectedRow{Text: "killed-400-of-many-sales,3,Regular,USD,2024-04-27", Reason: "the workspace ada has no item 3"}) {
 			t.Errorf("%+v, %v", rows, err)
 		}
 		if got := f.uploads(t); len(got) != 2 || slices.ContainsFunc(got, isUpload) {
@@ -113,7 +113,7 @@ func TestAKilledUploadIsThereOrSwept(t *testing.T) {
 				}
 				g.clock.set(noon.Add(time.Hour))
 				g.runJobs(t)
-				if got, want := g.rows(t, "purchases"), int64(2999); got != want && len(all)+len(waiting) > 0 {
+				if got, want := g.rows(t, "purchases"), int64(killedRows-1); got != want && len(all)+len(waiting) > 0 {
 					t.Errorf("step %d: %d purchases, want %d", step, got, want)
 				}
 				g.clock.set(time.Now().Add(25 * time.Hour)) // the time of files

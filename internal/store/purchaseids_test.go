@@ -93,7 +93,7 @@ func (f *fixture) manyPurchases(t *testing.T, n int) {
 // sealed audit log are what they were, and every purchase has an id.
 func TestAKilledMigrationIsFinishedByTheNextStart(t *testing.T) {
 	licensed(t, func(t *testing.T, f *fixture) {
-		const many = 120_000
+		const many = 24_000
 		signed := f.issue(t, "one", "shop.example")
 		f.allow(t, 1, func(l *licensing.Rule) { l.RegularDomains = 2 })
 		f.AuditChain().SealNow(t.Context())

@@ -10,7 +10,7 @@ import (
 
 // numberRows is how many purchases one transaction of the migration gives an id: few
 // enough that what was done is seldom lost, and that the write-ahead log stays short.
-const numberRows = 50_000
+const numberRows = 10_000
 
 // numberPurchases assigns an id to every purchase that has none, in portions. It can be
 // ended at any time and goes on where it was.
