@@ -44,7 +44,7 @@ var template = dbtest.NewTemplate(func(db dbtest.DB) error {
 })
 
 func options(db dbtest.DB) store.Options {
-	return store.Options{Dir: db.Dir, URL: db.URL, Now: func() time.Time { return noon }}
+	return store.Options{Dir: db.Dir, URL: db.URL, Now: func() time.Time { return noon }, HashCost: people.TestCost}
 }
 
 func workspace(name string) store.Workspace {

@@ -52,7 +52,7 @@ type fixture struct {
 }
 
 func optionsOf(at dbtest.DB, c *clock) Options {
-	return Options{Dir: at.Dir, URL: at.URL, Now: c.Now}
+	return Options{Dir: at.Dir, URL: at.URL, Now: c.Now, HashCost: people.TestCost}
 }
 
 // opened opens a store without preparing it, and closes it with the test.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
-	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -120,7 +119,7 @@ func TestWhatIsTypedIntoTheConsoleStaysText(t *testing.T) {
 func TestFailuresInTheConsoleLockNobodyOut(t *testing.T) {
 	t.Parallel()
 	teamStore.Engines(t, func(t *testing.T, db dbtest.DB) {
-		s := storetest.Open(t, db, store.Options{Now: now, HashCost: people.TestCost, RequestLog: requests.DefaultKeep})
+		s := storetest.Open(t, db, store.Options{Now: now, RequestLog: requests.DefaultKeep})
 		server := httptest.NewServer(frontEnds(t, s, 3, ""))
 		t.Cleanup(server.Close)
 		shop := team{s, server}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
-	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/webtest"
@@ -335,7 +334,7 @@ func TestTermsThatSomebodyElseSavedFirstAreShownBesideTheInput(t *testing.T) {
 }
 
 func TestLooksForCodesThatNobodyHasAreLimited(t *testing.T) {
-	s := storetest.Open(t, teamStore.New(t, dbtest.SQLite), store.Options{Now: now, HashCost: people.TestCost})
+	s := storetest.Open(t, teamStore.New(t, dbtest.SQLite), store.Options{Now: now})
 	server := httptest.NewServer(frontEnds(t, s, 3, ""))
 	t.Cleanup(server.Close)
 	b := team{s, server}.as(t, "viewer")

@@ -35,7 +35,7 @@ type team struct {
 }
 
 // teamStore is the shop with its people.
-var teamStore = storetest.NewTemplate("../api/testdata/shop.jsonl", store.Options{Now: now, HashCost: people.TestCost}, func(ctx context.Context, s *store.Store) error {
+var teamStore = storetest.NewTemplate("../api/testdata/shop.jsonl", store.Options{Now: now}, func(ctx context.Context, s *store.Store) error {
 	if _, err := s.People().CreateAdministrator(ctx, operator, email("administrator"), password); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func openTeam(t *testing.T, db dbtest.DB) team { return openTeamAs(t, db, store.
 
 func openTeamAs(t *testing.T, db dbtest.DB, o store.Options) team {
 	t.Helper()
-	o.Now, o.HashCost, o.RequestLog = now, people.TestCost, requests.DefaultKeep
+	o.Now, o.RequestLog = now, requests.DefaultKeep
 	s := storetest.Open(t, db, o)
 	server := httptest.NewServer(frontEnds(t, s, 0, ""))
 	t.Cleanup(server.Close)

@@ -24,8 +24,7 @@ func NewTemplate(file string, o store.Options, more ...func(context.Context, *st
 			return err
 		}
 		defer lines.Close()
-		o.Dir, o.URL = db.Dir, db.URL
-		s, err := store.Open(ctx, o)
+		s, err := store.Open(ctx, optionsOf(db, o))
 		if err != nil {
 			return err
 		}
@@ -50,11 +49,16 @@ func fill(ctx context.Context, s *store.Store, lines *os.File) error {
 	return errors.Join(append(bad, err)...)
 }
 
+// optionsOf are the options for the store of a database.
+func optionsOf(db dbtest.DB, o store.Options) store.Options {
+	o.Dir, o.URL, o.HashCost = db.Dir, db.URL, people.TestCost
+	return o
+}
+
 // Open opens and prepares the store of a database, and closes it with the test.
 func Open(t testing.TB, db dbtest.DB, o store.Options) *store.Store {
 	t.Helper()
-	o.Dir, o.URL = db.Dir, db.URL
-	s, err := store.Open(t.Context(), o)
+	s, err := store.Open(t.Context(), optionsOf(db, o))
 	if err != nil {
 		t.Fatal(err)
 	}
