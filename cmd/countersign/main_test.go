@@ -13,7 +13,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	dbtest.Crowd()
+	dbtest.Setup()
 	testscript.Main(m, map[string]func(){"countersign": main})
 }
 

@@ -3,7 +3,6 @@ package dbtest
 import (
 	"context"
 	"crypto/rand"
-	"flag"
 	"fmt"
 	"net/url"
 	"os"
@@ -31,14 +30,6 @@ type DB struct {
 	URL string
 }
 
-// Crowd lets six parallel tests run at once, unless -parallel says otherwise: most wait for
-// a database or a process. It belongs in TestMain.
-func Crowd() {
-	if err := flag.Set("test.parallel", "6"); err != nil {
-		panic(err)
-	}
-}
-
 // Engines runs fn twice, as the subtests "sqlite" and "postgres".
 func Engines(t *testing.T, fn func(t *testing.T, db DB)) {
 	t.Helper()
@@ -51,7 +42,7 @@ func Engines(t *testing.T, fn func(t *testing.T, db DB)) {
 // no PostgreSQL.
 func New(t testing.TB, engine string) DB {
 	t.Helper()
-	db := DB{Engine: engine, Dir: t.TempDir()}
+	db := DB{Engine: engine, Dir: TempDir(t)}
 	if engine == Postgres {
 		s, _ := serverOf(t)
 		db.URL = s.database(t, "template1")

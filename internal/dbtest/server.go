@@ -125,7 +125,7 @@ func hasServer(folder string) bool {
 }
 
 func startFrom(bin string) (*server, error) {
-	dir, err := os.MkdirTemp("", "countersign-postgres-")
+	dir, err := os.MkdirTemp(memory(), "countersign-postgres-")
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func Alone(t testing.TB) DB {
 		Skip(t, fmt.Errorf("no PostgreSQL: %w", err))
 	}
 	t.Cleanup(func() { s.alive.Close() })
-	db := DB{Engine: Postgres, Dir: t.TempDir(), URL: s.url}
+	db := DB{Engine: Postgres, Dir: TempDir(t), URL: s.url}
 	db.Set(t, "synchronous_commit", "on")
 	return db
 }

@@ -31,6 +31,9 @@ start() {
 	fsync = off
 	synchronous_commit = off
 	full_page_writes = off
+	jit = off
+	autovacuum = off
+	max_wal_size = 128MB
 	END
 	"$bin/pg_ctl" -D "$dir/data" -l "$dir/log" -w start >/dev/null 2>&1
 }

@@ -51,7 +51,7 @@ func (m *Template) Engines(t *testing.T, fn func(t *testing.T, db DB)) {
 // each is filled there by itself.
 func (m *Template) New(t testing.TB, engine string) DB {
 	t.Helper()
-	db := DB{Engine: engine, Dir: t.TempDir()}
+	db := DB{Engine: engine, Dir: TempDir(t)}
 	var s *server
 	if engine == Postgres {
 		var isPrivate bool
@@ -93,7 +93,7 @@ func (m *Template) makePostgres() (*filled, error) {
 // make fills a database and reads its data folder.
 func (m *Template) make(db DB) (*filled, error) {
 	var err error
-	if db.Dir, err = os.MkdirTemp("", "countersign-template-"); err != nil {
+	if db.Dir, err = os.MkdirTemp(memory(), "countersign-template-"); err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(db.Dir)

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 		fmt.Println("failed:", beKilled(step, place))
 		os.Exit(1)
 	}
-	dbtest.Crowd()
+	dbtest.Setup()
 	os.Exit(m.Run())
 }
 

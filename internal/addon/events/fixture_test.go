@@ -289,6 +289,6 @@ func TestMain(m *testing.M) {
 		beKilled(step, place)
 		os.Exit(1)
 	}
-	dbtest.Crowd()
+	dbtest.Setup()
 	os.Exit(m.Run())
 }

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(1)
 	}
-	dbtest.Crowd()
+	dbtest.Setup()
 	os.Exit(m.Run())
 }
 

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv("COUNTERSIGN_TEST_LOG"); dir != "" {
 		logForever(dir, os.Getenv("COUNTERSIGN_TEST_URL"))
 	}
-	dbtest.Crowd()
+	dbtest.Setup()
 	os.Exit(m.Run())
 }
 

@@ -1,0 +1,42 @@
+package dbtest
+
+import (
+	"flag"
+	"os"
+	"testing"
+)
+
+// Setup prepares the process of a package whose tests use databases: six parallel tests run at
+// once, unless -parallel says otherwise, because most wait for a database or a process; and the folders
+// of tests are in memory where that is possible. It belongs in TestMain.
+func Setup() {
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
+	if memory() == "" {
+		return
+	}
+	for name, value := range map[string]string{"GOTMPDIR": os.TempDir(), "TMPDIR": memory()} { // what Go builds is large
+		if os.Getenv(name) == "" {
+			os.Setenv(name, value)
+		}
+	}
+}
+
+// TempDir is [testing.T.TempDir], in memory where that is possible.
+func TempDir(t testing.TB) string {
+	t.Helper()
+	if memory() == "" {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(memory(), "countersign-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}

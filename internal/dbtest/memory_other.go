@@ -1,0 +1,5 @@
+//go:build !linux
+
+package dbtest
+
+func memory() string { return "" }
