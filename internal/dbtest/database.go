@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"hash/fnv"
 	"net/url"
 	"os"
 	"strings"
@@ -36,6 +37,21 @@ func Engines(t *testing.T, fn func(t *testing.T, db DB)) {
 	for _, engine := range []string{SQLite, Postgres} {
 		t.Run(engine, func(t *testing.T) { fn(t, New(t, engine)) })
 	}
+}
+
+// Either returns an engine for a case of a table: by the case's name, so that the cases of a table are
+// spread over both. It is for rules that no SQL decides. Without PostgreSQL all run on SQLite.
+func Either(t *testing.T) (engine string) {
+	t.Helper()
+	name := fnv.New32a()
+	name.Write([]byte(t.Name()))
+	if name.Sum32()%2 == 0 || testing.Short() {
+		return SQLite
+	}
+	if _, err := private(); err != nil && os.Getenv("COUNTERSIGN_TEST_POSTGRES") == "" && os.Getenv("COUNTERSIGN_REQUIRE_ALL") != "1" {
+		return SQLite
+	}
+	return Postgres
 }
 
 // New returns an empty database on one engine. It skips the test where there is

@@ -174,7 +174,7 @@ func TestEndsAreReachedToTheSecond(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			shops(t, func(t *testing.T, f *fixture) {
+			eitherShops(t, func(t *testing.T, f *fixture) {
 				n := NewKey{Workspace: "ada"}
 				if !c.rotated {
 					n.ExpiresAt = countersign.At(noon.Add(time.Minute))

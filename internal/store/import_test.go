@@ -162,7 +162,7 @@ func TestClashOfCodes(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			shops(t, func(t *testing.T, f *fixture) {
+			eitherShops(t, func(t *testing.T, f *fixture) {
 				if c.store != "" {
 					f.mustImport(t, lines(c.store))
 				}
@@ -251,7 +251,7 @@ func TestTimeOfAChangedState(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			shops(t, func(t *testing.T, f *fixture) {
+			eitherShops(t, func(t *testing.T, f *fixture) {
 				f.mustImport(t, lines(purchaseText("ada", 1, "code", c.first)))
 				if c.second != "" {
 					f.mustImport(t, lines(purchaseText("ada", 1, "code", c.second)))

@@ -41,7 +41,7 @@ func TestAnImportOfSomebodyWhoLostTheRightWritesNothing(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			shops(t, func(t *testing.T, f *fixture) {
+			eitherShops(t, func(t *testing.T, f *fixture) {
 				a, file := c.actor(t, f), lines(purchaseText("ada", 1, "late"))+strings.Repeat("\n", 200_000)
 				n := transfer.NewImport{File: "a.jsonl", Workspace: "ada"}
 				id, err := f.begin(t.Context(), a, n, file)

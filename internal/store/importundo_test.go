@@ -111,7 +111,7 @@ func TestAnUndoLeavesAloneWhatHasChangedSince(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			shops(t, func(t *testing.T, f *fixture) {
+			eitherShops(t, func(t *testing.T, f *fixture) {
 				id, _, _ := f.importToUndo(t)
 				if err := c.act(t, f); err != nil {
 					t.Fatal(err)

@@ -180,7 +180,7 @@ func TestAnInvitationEndsWithTheRightsOfItsInviter(t *testing.T) {
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			shops(t, func(t *testing.T, f *fixture) {
+			eitherShops(t, func(t *testing.T, f *fixture) {
 				owner := f.staff(t)["owner"]
 				_, token, err := f.Invite(t.Context(), owner, "ada", "again@home.example", RoleOwner)
 				if err != nil {

@@ -38,7 +38,7 @@ func TestCreateItem(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			shops(t, func(t *testing.T, f *fixture) {
+			eitherShops(t, func(t *testing.T, f *fixture) {
 				items, entries := f.rows(t, "items"), len(f.audits(t))
 				i, err := f.CreateItem(t.Context(), operator, "ada", from(c.text))
 				wantError(t, err, c.want)
@@ -81,7 +81,7 @@ func TestEditItem(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			shops(t, func(t *testing.T, f *fixture) {
+			eitherShops(t, func(t *testing.T, f *fixture) {
 				f.mustImport(t, lines(itemText("ada", 1, `"support":true`, `"media":{"preview_image":"https://cdn.example/1.png"}`)))
 				row, entries := f.dump(t, "items"), len(f.audits(t))
 				i, err := f.EditItem(t.Context(), operator, 1, func(i *Item, _ string) error { return from(c.text)(i) })

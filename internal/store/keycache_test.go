@@ -34,7 +34,7 @@ func TestChangesByAnotherProcess(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			shops(t, func(t *testing.T, f *fixture) {
+			eitherShops(t, func(t *testing.T, f *fixture) {
 				k, token := f.mustCreate(t, NewKey{Workspace: "ada"})
 				told := make(chan struct{}, 100)
 				f.database.Watch(sqldb.Watcher{Changed: func(topic, _ string) {

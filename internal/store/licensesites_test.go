@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
@@ -56,32 +57,32 @@ func TestARequestForSeveralDomainsIssuesAllOrNone(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
-			licensed(t, func(t *testing.T, f *fixture) {
-				f.allow(t, 1, func(l *licensing.Rule) { l.Wildcard = true })
-				for _, domain := range tt.prepare {
-					f.issue(t, "one", domain)
+			t.Parallel()
+			f := prepared(t, licensedStore.New(t, dbtest.Either(t)))
+			f.allow(t, 1, func(l *licensing.Rule) { l.Wildcard = true })
+			for _, domain := range tt.prepare {
+				f.issue(t, "one", domain)
+			}
+			before, audits := f.inUse(t, "one"), len(f.audits(t))
+			request := licensing.Request{Code: "one", Domain: tt.domain, Tests: tt.tests}
+			made, err := f.Licensing.IssueAll(t.Context(), buyer, issuer, request)
+			if tt.refused == "" {
+				if err != nil || len(made) != 1+len(tt.tests) {
+					t.Fatalf("%d licenses, %v", len(made), err)
 				}
-				before, audits := f.inUse(t, "one"), len(f.audits(t))
-				request := licensing.Request{Code: "one", Domain: tt.domain, Tests: tt.tests}
-				made, err := f.Licensing.IssueAll(t.Context(), buyer, issuer, request)
-				if tt.refused == "" {
-					if err != nil || len(made) != 1+len(tt.tests) {
-						t.Fatalf("%d licenses, %v", len(made), err)
-					}
-					again, err := f.Licensing.IssueAll(t.Context(), buyer, issuer, request)
-					if err != nil || !slices.Equal(textsOf(again), textsOf(made)) {
-						t.Errorf("a second request has other licenses, %v", err)
-					}
-					return
+				again, err := f.Licensing.IssueAll(t.Context(), buyer, issuer, request)
+				if err != nil || !slices.Equal(textsOf(again), textsOf(made)) {
+					t.Errorf("a second request has other licenses, %v", err)
 				}
-				wantError(t, err, tt.refused)
-				if field := fieldOf(err, "tests"); (field != "") != tt.field {
-					t.Errorf("said of the test domains: %q", field)
-				}
-				if after := f.inUse(t, "one"); !slices.Equal(after, before) || len(f.audits(t)) != audits {
-					t.Errorf("in use %v, before %v", after, before)
-				}
-			})
+				return
+			}
+			wantError(t, err, tt.refused)
+			if field := fieldOf(err, "tests"); (field != "") != tt.field {
+				t.Errorf("said of the test domains: %q", field)
+			}
+			if after := f.inUse(t, "one"); !slices.Equal(after, before) || len(f.audits(t)) != audits {
+				t.Errorf("in use %v, before %v", after, before)
+			}
 		})
 	}
 }

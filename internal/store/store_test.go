@@ -99,6 +99,13 @@ func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	emptyStore.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, prepared(t, at)) })
 }
 
+// eitherShops is shops for a case of a table, on one engine ([dbtest.Either]).
+func eitherShops(t *testing.T, fn func(t *testing.T, f *fixture)) {
+	t.Helper()
+	t.Parallel()
+	fn(t, prepared(t, twoShopsStore.New(t, dbtest.Either(t))))
+}
+
 // emptyStore is a prepared store without content.
 var emptyStore = dbtest.NewTemplate(func(at dbtest.DB) error { return newShop(at, "") })
 
