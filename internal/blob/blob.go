@@ -123,11 +123,15 @@ type watchedReader struct {
 	err  error
 }
 
+// errReader stands for the error of a reader. A library may take that of a client that has left,
+// [io.ErrUnexpectedEOF], for the end of the file.
+var errReader = errors.New("blob: the reader failed")
+
 // Read implements [io.Reader].
 func (r *watchedReader) Read(p []byte) (int, error) {
 	n, err := r.from.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		r.err = err
+	if err != nil && err != io.EOF {
+		r.err, err = err, errReader
 	}
 	return n, err
 }

@@ -144,7 +144,7 @@ func TestALargeFileIsWhole(t *testing.T) {
 
 func TestAWriteThatEndsEarlyLeavesNothing(t *testing.T) {
 	inBoth(t, func(t *testing.T, b *Bucket, left func() []string) {
-		broken := errors.New("the client has left")
+		broken := io.ErrUnexpectedEOF // as of the body of a request whose client has left
 		for _, size := range []int{0, 1, onePut + 1} {
 			if _, err := b.Write(t.Context(), "public/a", io.MultiReader(bytes.NewReader(make([]byte, size)), iotest.ErrReader(broken))); !errors.Is(err, broken) || fault.Of(err) != nil {
 				t.Errorf("an error after %d bytes: %v", size, err)
