@@ -106,7 +106,7 @@ var mayNotImport = []struct {
 	{"golang.org/x/crypto/acme", []string{"internal/certificate"}},
 	{"golang.org/x/crypto/acme/", []string{"internal/certificate"}},
 	{"filippo.io/age", []string{"internal/backup"}},
-	{"gocloud.dev/", []string{"internal/blob"}},
+	{"github.com/minio/", []string{"internal/blob"}},
 	{"github.com/pelletier/go-toml/", []string{"internal/config"}},
 	{"github.com/spf13/cobra", []string{"cmd/countersign", "internal/cli"}},
 	{"github.com/maypok86/otter/", []string{"internal/cached"}},

@@ -41,7 +41,7 @@ func placeBackup(ctx context.Context, out string, o *backup.CreateOptions) (err 
 	switch info, statErr := os.Stat(out); {
 	case out == "":
 	case strings.Contains(out, "://"):
-		o.Bucket, err = backup.OpenBucket(ctx, out)
+		o.Bucket, err = backup.OpenBucket(out)
 	case (statErr == nil && info.IsDir()) || strings.HasSuffix(out, string(filepath.Separator)):
 		o.Folder = out
 	default:

@@ -32,7 +32,7 @@ func (b backupCommands) reading(c *cobra.Command, f sourceFlags, file string, do
 	}
 	from := backup.Source{File: file}
 	if f.from != "" {
-		if from.Bucket, err = backup.OpenBucket(c.Context(), f.from); err != nil {
+		if from.Bucket, err = backup.OpenBucket(f.from); err != nil {
 			return err
 		}
 		defer from.Bucket.Close()

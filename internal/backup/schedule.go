@@ -187,7 +187,7 @@ func (s *Settings) check(ctx context.Context) (place string, err error) {
 func (s *Settings) open(ctx context.Context) (Place, error) {
 	switch {
 	case strings.Contains(s.Out, "://"):
-		bucket, err := OpenBucket(ctx, s.Out)
+		bucket, err := OpenBucket(s.Out)
 		return Place{Bucket: bucket}, err
 	case s.Out != "" && !filepath.IsAbs(s.Out):
 		return Place{}, fault.Invalid("backup_url", fmt.Sprintf("Invalid folder for backups %q: expected an absolute path", s.Out))
@@ -196,8 +196,8 @@ func (s *Settings) open(ctx context.Context) (Place, error) {
 }
 
 // OpenBucket opens a bucket of backups. The error is of kind Invalid (backup_url).
-func OpenBucket(ctx context.Context, url string) (*blob.Bucket, error) {
-	bucket, err := blob.Open(ctx, url)
+func OpenBucket(url string) (*blob.Bucket, error) {
+	bucket, err := blob.Open(url)
 	if err != nil {
 		return nil, fault.Invalid("backup_url", "Invalid URL for backups: "+err.Error())
 	}

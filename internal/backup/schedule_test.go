@@ -148,7 +148,7 @@ func TestEncryptedScheduledBackupsAreVerifiedWithoutTheIdentity(t *testing.T) {
 		if got.SucceededAt.IsZero() || !strings.HasSuffix(got.File, ".age") {
 			t.Fatalf("%+v", got)
 		}
-		in, err := backup.OpenBucket(t.Context(), bucket)
+		in, err := backup.OpenBucket(bucket)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,7 +42,7 @@ func TestABackupThatWasNotVerifiedIsRemovedByTheNext(t *testing.T) {
 			s.set(func(to *backup.Settings) { to.Active, to.Every, to.Out = true, time.Hour, out })
 			in := backup.Place{Folder: out}
 			if strings.Contains(out, "://") {
-				bucket, err := backup.OpenBucket(t.Context(), out)
+				bucket, err := backup.OpenBucket(out)
 				if err != nil {
 					t.Fatal(err)
 				}

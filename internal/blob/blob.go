@@ -7,18 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"iter"
 	"net/url"
-	"os"
 	"path/filepath"
-	"regexp"
-	"sync"
 	"time"
-
-	gocloud "gocloud.dev/blob"
-	"gocloud.dev/blob/fileblob"
-	_ "gocloud.dev/blob/s3blob" // s3://
-	"gocloud.dev/gcerrors"
 
 	"github.com/countersign/countersign/internal/fault"
 )
@@ -36,18 +28,35 @@ const openTime = 10 * time.Second
 // Bucket holds files under keys, which are paths with slashes. Its methods may be called from
 // many goroutines.
 type Bucket struct {
-	name   string // for messages
-	dir    string // of a folder, "" for others
-	mu     sync.Mutex
-	bucket *gocloud.Bucket // nil for a folder that was not used yet
+	name  string // for messages
+	files files
+}
+
+// files are the files of a folder or of a bucket of S3. Its errors name neither.
+type files interface {
+	// exist is false for a folder that the first file creates.
+	exist() bool
+	write(ctx context.Context, key string, from io.Reader) (size int64, err error)
+	read(ctx context.Context, key string) (Reader, error)
+	remove(ctx context.Context, key string) error
+	// list yields the files whose keys begin with prefix, in the order of the keys.
+	list(ctx context.Context, prefix string) iter.Seq2[file, error]
+	close()
+}
+
+// file is an entry of a list.
+type file struct {
+	key  string
+	size int64
 }
 
 // Folder returns the bucket of a folder, which the first file creates.
-func Folder(dir string) *Bucket { return &Bucket{name: dir, dir: dir} }
+func Folder(dir string) *Bucket { return &Bucket{dir, folder(dir)} }
 
-// Open returns the bucket of a URL: file:///a/folder or s3://bucket?region=… with the
-// parameters of gocloud.dev. It calls nobody. The error says what is wrong with the URL.
-func Open(ctx context.Context, text string) (*Bucket, error) {
+// Open returns the bucket of a URL: file:///a/folder, or s3://bucket with the parameters region,
+// endpoint, use_path_style, prefix and profile. It calls nobody. The error says what is wrong with
+// the URL, and quotes nothing of it.
+func Open(text string) (*Bucket, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
@@ -57,11 +66,11 @@ func Open(ctx context.Context, text string) (*Bucket, error) {
 		}
 		return Folder(filepath.FromSlash(u.Path)), nil
 	case u.Scheme == "s3" && u.Host != "" && u.User == nil:
-		bucket, err := gocloud.OpenBucket(ctx, text)
+		bucket, err := openS3(u)
 		if err != nil {
-			return nil, errors.New("the parameters of the URL are not valid: expected some like region=eu-central-1") // the library quotes them
+			return nil, err
 		}
-		return &Bucket{name: "s3://" + u.Host, bucket: bucket}, nil
+		return &Bucket{"s3://" + u.Host, bucket}, nil
 	}
 	return nil, fmt.Errorf("expected a URL like file:///var/lib/countersign/media or s3://bucket?region=eu-central-1")
 }
@@ -71,30 +80,8 @@ func (b *Bucket) String() string { return b.name }
 
 // Close releases the connections.
 func (b *Bucket) Close() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.bucket == nil {
-		return nil
-	}
-	return b.bucket.Close()
-}
-
-// opened returns the open bucket; create makes a folder that is missing.
-func (b *Bucket) opened(create bool) (*gocloud.Bucket, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.bucket != nil {
-		return b.bucket, nil
-	}
-	// A temporary file lies beside its end: it can't be renamed from another disk.
-	bucket, err := fileblob.OpenBucket(b.dir, &fileblob.Options{
-		CreateDir: create, DirFileMode: 0o700, NoTempDir: true, Metadata: fileblob.MetadataDontWrite,
-	})
-	if err != nil {
-		return nil, err
-	}
-	b.bucket = bucket
-	return bucket, nil
+	b.files.close()
+	return nil
 }
 
 // unavailable is the error of a bucket that failed.
@@ -107,6 +94,9 @@ func reason(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("no answer within %v", openTime)
 	}
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		err = request.Err // without the address, which has parameters of the bucket's URL
+	}
 	return fault.FileReason(err)
 }
 
@@ -114,36 +104,8 @@ func reason(err error) error {
 // of it is. An error of the reader is returned as it is; one of the bucket is of kind
 // Unavailable ([CodeUnavailable]).
 func (b *Bucket) Write(ctx context.Context, key string, from io.Reader) (size int64, err error) {
-	bucket, err := b.opened(true)
-	if err != nil {
-		return 0, b.unavailable("written to", err)
-	}
-	writing, abandon := context.WithCancel(ctx)
-	defer abandon()
-	var file *os.File
-	w, err := bucket.NewWriter(writing, key, &gocloud.WriterOptions{
-		ContentType: "application/octet-stream", // whatever it is, no other server shows it as a page
-		BeforeWrite: func(as func(any) bool) error {
-			if as(&file) {
-				return file.Chmod(0o600)
-			}
-			return nil
-		},
-	})
-	if err != nil {
-		return 0, b.unavailable("written to", err)
-	}
 	source := &watchedReader{from: from}
-	size, err = io.Copy(w, source)
-	if err == nil && file != nil {
-		err = file.Sync() // the row that names the file will be on the disk, too
-	}
-	if err != nil {
-		abandon() // Close then removes what was written
-		_ = w.Close()
-	} else {
-		err = w.Close()
-	}
+	size, err = b.files.write(ctx, key, source)
 	switch {
 	case err == nil:
 		return size, nil
@@ -161,80 +123,47 @@ type watchedReader struct {
 	err  error
 }
 
+// errReader stands for the error of a reader. A library may take that of a client that has left,
+// [io.ErrUnexpectedEOF], for the end of the file.
+var errReader = errors.New("blob: the reader failed")
+
 // Read implements [io.Reader].
 func (r *watchedReader) Read(p []byte) (int, error) {
 	n, err := r.from.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		r.err = err
+	if err != nil && err != io.EOF {
+		r.err, err = err, errReader
 	}
 	return n, err
 }
 
 // Reader reads a file, from any place of it. Close it.
 type Reader struct {
-	*gocloud.Reader
-	end context.CancelFunc
+	io.ReadSeekCloser
+	size int64
 }
 
-// Close ends the reading.
-func (r Reader) Close() error {
-	defer r.end()
-	return r.Reader.Close()
-}
+// Size returns the size of the file in bytes.
+func (r Reader) Size() int64 { return r.size }
 
 // Read opens a file, or returns [ErrNotFound]. An error of the bucket is of kind Unavailable
 // ([CodeUnavailable]).
 func (b *Bucket) Read(ctx context.Context, key string) (Reader, error) {
-	bucket, err := b.opened(false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Reader{}, ErrNotFound
-	}
-	if err != nil {
-		return Reader{}, b.unavailable("read from", err)
-	}
-	reading, end := context.WithCancel(ctx)
-	late := time.AfterFunc(openTime, end)
-	r, err := bucket.NewReader(reading, key, nil)
-	if err == nil && late.Stop() {
-		return Reader{r, end}, nil
-	}
-	end()
-	if err == nil {
-		err = errors.Join(context.Canceled, r.Close())
-	}
+	r, err := b.files.read(ctx, key)
 	switch {
-	case gcerrors.Code(err) == gcerrors.NotFound:
-		return Reader{}, ErrNotFound
+	case err == nil || errors.Is(err, ErrNotFound):
+		return r, err
 	case ctx.Err() != nil:
 		return Reader{}, ctx.Err()
 	}
 	return Reader{}, b.unavailable("read from", err)
 }
 
-// unfinished is how the name of a file in a folder goes on while it is written.
-var unfinished = regexp.MustCompile(`^\.[0-9a-f]+\.tmp$`)
-
 // Delete removes a file, if it is there, and what a killed process left of writing it.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
-	bucket, err := b.opened(false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	if err := b.files.remove(ctx, key); err != nil {
 		return b.unavailable("removed from", err)
 	}
-	for list := bucket.List(&gocloud.ListOptions{Prefix: key}); ; {
-		one, err := list.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err == nil && (one.Key == key || unfinished.MatchString(one.Key[len(key):])) {
-			err = bucket.Delete(ctx, one.Key)
-		}
-		if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
-			return b.unavailable("removed from", err)
-		}
-	}
+	return nil
 }
 
 // checkKey is the file that [Bucket.Check] writes.
@@ -243,7 +172,7 @@ const checkKey = "check"
 // Check is an error of kind Unavailable ([CodeUnavailable]) unless files can be written and
 // removed. It does not create a folder.
 func (b *Bucket) Check(ctx context.Context) error {
-	if _, err := b.opened(false); errors.Is(err, fs.ErrNotExist) {
+	if !b.files.exist() {
 		return nil
 	}
 	checking, end := context.WithCancel(ctx)
@@ -262,23 +191,13 @@ func (b *Bucket) Check(ctx context.Context) error {
 // Each calls fn with the key and the size in bytes of every file whose key begins with prefix, in the
 // order of the keys.
 func (b *Bucket) Each(ctx context.Context, prefix string, fn func(key string, size int64) error) error {
-	bucket, err := b.opened(false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return b.unavailable("read from", err)
-	}
-	for list := bucket.List(&gocloud.ListOptions{Prefix: prefix}); ; {
-		one, err := list.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for f, err := range b.files.list(ctx, prefix) {
 		if err != nil {
 			return b.unavailable("read from", err)
 		}
-		if err := fn(one.Key, one.Size); err != nil {
+		if err := fn(f.key, f.size); err != nil {
 			return err
 		}
 	}
+	return nil
 }

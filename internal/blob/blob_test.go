@@ -18,10 +18,10 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 )
 
-func folder(t *testing.T) (b *Bucket, dir string) {
+func testFolder(t *testing.T) (b *Bucket, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "media")
-	b, err := Open(t.Context(), "file://"+filepath.ToSlash(dir))
+	b, err := Open("file://" + filepath.ToSlash(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,8 +29,8 @@ func folder(t *testing.T) (b *Bucket, dir string) {
 	return b, dir
 }
 
-// files are the paths below a folder.
-func files(t *testing.T, dir string) (all []string) {
+// filesIn returns the paths below a folder.
+func filesIn(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -46,11 +46,11 @@ func files(t *testing.T, dir string) (all []string) {
 }
 
 func TestAFileIsReadFromAnyPlace(t *testing.T) {
-	b, dir := folder(t)
+	b, dir := testFolder(t)
 	if size, err := b.Write(t.Context(), "public/a.txt", strings.NewReader("rain and thunder")); err != nil || size != 16 {
 		t.Fatal(size, err)
 	}
-	if got := files(t, dir); !slices.Equal(got, []string{"public/a.txt"}) {
+	if got := filesIn(t, dir); !slices.Equal(got, []string{"public/a.txt"}) {
 		t.Errorf("the folder has %q", got)
 	}
 	r, err := b.Read(t.Context(), "public/a.txt")
@@ -71,7 +71,7 @@ func TestOnlyTheOwnerReadsAFolder(t *testing.T) {
 		t.Log("Windows has other permissions")
 		return
 	}
-	b, dir := folder(t)
+	b, dir := testFolder(t)
 	if _, err := b.Write(t.Context(), "private/a", strings.NewReader("a")); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestOnlyTheOwnerReadsAFolder(t *testing.T) {
 }
 
 func TestAFileThatDoesNotArriveWholeIsNotThere(t *testing.T) {
-	b, dir := folder(t)
+	b, dir := testFolder(t)
 	broken := errors.New("the client has left")
 	for name, from := range map[string]io.Reader{
 		"at once": iotest.ErrReader(broken),
@@ -92,7 +92,7 @@ func TestAFileThatDoesNotArriveWholeIsNotThere(t *testing.T) {
 		if _, err := b.Write(t.Context(), "public/a", from); !errors.Is(err, broken) || fault.Of(err) != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := files(t, dir); len(got) > 0 {
+		if got := filesIn(t, dir); len(got) > 0 {
 			t.Errorf("%s: %q are left", name, got)
 		}
 	}
@@ -102,7 +102,7 @@ func TestAFileThatDoesNotArriveWholeIsNotThere(t *testing.T) {
 }
 
 func TestWhatIsMissingIsNotAFault(t *testing.T) {
-	b, dir := folder(t)
+	b, dir := testFolder(t)
 	for range 2 { // without a folder, then with one
 		if _, err := b.Read(t.Context(), "a"); !errors.Is(err, ErrNotFound) {
 			t.Error(err)
@@ -110,7 +110,7 @@ func TestWhatIsMissingIsNotAFault(t *testing.T) {
 		if err := errors.Join(b.Delete(t.Context(), "a"), b.Check(t.Context())); err != nil {
 			t.Error(err)
 		}
-		if got := files(t, dir); len(got) > 0 {
+		if got := filesIn(t, dir); len(got) > 0 {
 			t.Errorf("%q are left", got)
 		}
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -120,7 +120,7 @@ func TestWhatIsMissingIsNotAFault(t *testing.T) {
 }
 
 func TestKeysStayInTheirFolder(t *testing.T) {
-	b, dir := folder(t)
+	b, dir := testFolder(t)
 	if _, err := b.Write(t.Context(), "public/a", strings.NewReader("a")); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestKeysStayInTheirFolder(t *testing.T) {
 }
 
 func TestWhatIsLeftOfAnUnfinishedFileIsRemovedWithIt(t *testing.T) {
-	b, dir := folder(t)
+	b, dir := testFolder(t)
 	for _, key := range []string{"public/a.png", "public/a.png.17f00.tmp", "public/a.png.age", "public/b.png", "private/a.png"} {
 		if _, err := b.Write(t.Context(), key, strings.NewReader(key)); err != nil {
 			t.Fatal(err)
@@ -145,7 +145,7 @@ func TestWhatIsLeftOfAnUnfinishedFileIsRemovedWithIt(t *testing.T) {
 	if err := b.Delete(t.Context(), "public/a.png"); err != nil {
 		t.Fatal(err)
 	}
-	if got := files(t, dir); !slices.Equal(got, []string{"private/a.png", "public/a.png.age", "public/b.png"}) {
+	if got := filesIn(t, dir); !slices.Equal(got, []string{"private/a.png", "public/a.png.age", "public/b.png"}) {
 		t.Errorf("the folder has %q", got)
 	}
 }
@@ -153,9 +153,10 @@ func TestWhatIsLeftOfAnUnfinishedFileIsRemovedWithIt(t *testing.T) {
 func TestAWrongURLIsRefused(t *testing.T) {
 	for _, text := range []string{
 		"", "media", "/var/media", "file://", "file:///", "file://host/media", "file:///media?create_dir=1",
-		"s3://", "s3://bucket?colour=red", "s3://key:secret@bucket", "mem://", "gs://bucket", "http://bucket", "file:///a\x00b",
+		"s3://", "s3://bucket?colour=red", "s3://bucket?use_path_style=maybe", "s3://bucket?endpoint=objects.test:9000", "s3://bucket?endpoint=ftp://objects.test",
+		"s3://bucket?endpoint=http://objects.test/path", "s3://bucket?region=%zz", "s3://key:secret@bucket", "mem://", "gs://bucket", "http://bucket", "file:///a\x00b",
 	} {
-		if b, err := Open(t.Context(), text); err == nil {
+		if b, err := Open(text); err == nil {
 			t.Errorf("%q is %v", text, b)
 		}
 	}
@@ -168,7 +169,7 @@ func refused(t *testing.T) *Bucket {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "b")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
 	t.Cleanup(server.Close)
-	b, err := Open(t.Context(), "s3://shop-media?region=eu-central-1&use_path_style=true&endpoint="+server.URL)
+	b, err := Open("s3://shop-media?region=eu-central-1&use_path_style=true&endpoint=" + server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,5 +202,38 @@ func TestAFolderThatCanNotBeWrittenIsUnavailable(t *testing.T) {
 		if !fault.HasCode(err, CodeUnavailable) || !strings.Contains(fault.Message(err), file) {
 			t.Error(err)
 		}
+	}
+}
+
+func TestAFolderRefusesKeysThatLeaveIt(t *testing.T) {
+	b, dir := testFolder(t)
+	for _, key := range []string{"", ".", "..", "../a", "a/../../b", "a/../b", "/a", "a/", "a//b", "./a", "a\xff", "../media"} {
+		if _, err := b.Write(t.Context(), key, strings.NewReader("a")); !fault.HasCode(err, CodeUnavailable) {
+			t.Errorf("%q is written: %v", key, err)
+		}
+		if err := b.Delete(t.Context(), key); err == nil {
+			t.Errorf("%q is deleted", key)
+		}
+	}
+	if got := filesIn(t, filepath.Dir(dir)); len(got) > 0 {
+		t.Errorf("%q are written", got)
+	}
+}
+
+func TestAFileCanNotTakeThePlaceOfAFolder(t *testing.T) {
+	b, dir := testFolder(t)
+	if _, err := b.Write(t.Context(), "public/a", strings.NewReader("a")); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"public", "public/a/b"} {
+		if _, err := b.Write(t.Context(), key, strings.NewReader("b")); !fault.HasCode(err, CodeUnavailable) {
+			t.Errorf("%q: %v", key, err)
+		}
+	}
+	if err := b.Delete(t.Context(), "public"); err != nil {
+		t.Error(err)
+	}
+	if got := filesIn(t, dir); !slices.Equal(got, []string{"public/a"}) {
+		t.Errorf("the folder has %q", got)
 	}
 }

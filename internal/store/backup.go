@@ -14,7 +14,7 @@ import (
 
 // Backups is what verifies and restores backups of a store, which need not exist. Close its Media.
 func Backups(ctx context.Context, o Options) (*backup.Service, error) {
-	bucket, err := o.media(ctx)
+	bucket, err := o.media()
 	if err != nil {
 		return nil, err
 	}

@@ -132,11 +132,11 @@ func (o Options) database() sqldb.Options {
 const mediaFolder = "media"
 
 // media is where uploaded files are. The error is of kind Invalid (media_url).
-func (o Options) media(ctx context.Context) (*blob.Bucket, error) {
+func (o Options) media() (*blob.Bucket, error) {
 	if o.Media == "" {
 		return blob.Folder(filepath.Join(o.Dir, mediaFolder)), nil
 	}
-	bucket, err := blob.Open(ctx, o.Media)
+	bucket, err := blob.Open(o.Media)
 	if err != nil {
 		return nil, fault.WithCause(fault.Invalid("media_url", "Invalid URL for uploaded files: "+err.Error()), err)
 	}
@@ -151,7 +151,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	bucket, err := o.media(ctx)
+	bucket, err := o.media()
 	if err != nil {
 		return nil, err
 	}
