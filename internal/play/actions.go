@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
-	androidpublisher "google.golang.org/api/androidpublisher/v3"
+	"github.com/countersign/countersign/internal/play/publisher"
 )
 
 // CancelKind is what a cancellation stops.
@@ -36,14 +37,14 @@ func (c *Client) Acknowledge(ctx context.Context, productID, token, account, pro
 	if err := checkToken(token); err != nil {
 		return err
 	}
-	request := &androidpublisher.SubscriptionPurchasesAcknowledgeRequest{}
+	accepted := &publisher.SubscriptionPurchasesAcknowledgeRequest{}
 	if account != "" || profile != "" {
-		request.ExternalAccountIds = &androidpublisher.ExternalAccountIds{ObfuscatedAccountId: account, ObfuscatedProfileId: profile}
+		accepted.ExternalAccountIDs = &publisher.ExternalAccountIDs{ObfuscatedAccountID: account, ObfuscatedProfileID: profile}
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	err := c.api.Purchases.Subscriptions.Acknowledge(c.appPackage, productID, token, request).Context(ctx).Do()
-	return c.acted(ctx, err, token, account, profile)
+	return c.call(ctx, request{
+		method: http.MethodPost, path: "purchases/subscriptions/" + escape(productID) + "/tokens/" + escape(token) + ":acknowledge",
+		body: accepted, about: aboutAction, secrets: []string{token, account, profile},
+	}, nil)
 }
 
 // Cancel stops the renewals of a subscription, or its payments. Access remains until the
@@ -56,12 +57,9 @@ func (c *Client) Cancel(ctx context.Context, token string, kind CancelKind) erro
 	if types[kind] == "" {
 		return &Error{Reason: Refused, Cause: fmt.Errorf("unknown cancellation %q", kind)}
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	_, err := c.api.Purchases.Subscriptionsv2.Cancel(c.appPackage, token, &androidpublisher.CancelSubscriptionPurchaseRequest{
-		CancellationContext: &androidpublisher.CancellationContext{CancellationType: types[kind]},
-	}).Context(ctx).Do()
-	return c.acted(ctx, err, token)
+	return c.act(ctx, token, "cancel", &publisher.CancelSubscriptionPurchaseRequest{
+		CancellationContext: &publisher.CancellationContext{CancellationType: types[kind]},
+	}, &publisher.Empty{})
 }
 
 // Revoke ends a subscription at once, with a refund.
@@ -69,20 +67,16 @@ func (c *Client) Revoke(ctx context.Context, token string, refund Refund) error 
 	if err := checkToken(token); err != nil {
 		return err
 	}
-	how := &androidpublisher.RevocationContext{}
+	how := &publisher.RevocationContext{}
 	switch refund {
 	case FullRefund:
-		how.FullRefund = &androidpublisher.RevocationContextFullRefund{}
+		how.FullRefund = &publisher.Empty{}
 	case ProratedRefund:
-		how.ProratedRefund = &androidpublisher.RevocationContextProratedRefund{}
+		how.ProratedRefund = &publisher.Empty{}
 	default:
 		return &Error{Reason: Refused, Cause: fmt.Errorf("unknown refund %q", refund)}
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	_, err := c.api.Purchases.Subscriptionsv2.Revoke(c.appPackage, token,
-		&androidpublisher.RevokeSubscriptionPurchaseRequest{RevocationContext: how}).Context(ctx).Do()
-	return c.acted(ctx, err, token)
+	return c.act(ctx, token, "revoke", &publisher.RevokeSubscriptionPurchaseRequest{RevocationContext: how}, &publisher.Empty{})
 }
 
 // Defer moves the next renewal of a subscription by a time, rounded to seconds. The etag is
@@ -95,13 +89,12 @@ func (c *Client) Defer(ctx context.Context, token, etag string, by time.Duration
 	if by < 24*time.Hour || by > 365*24*time.Hour {
 		return time.Time{}, &Error{Reason: Refused, Cause: errors.New("a renewal can move by one day to one year")}
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	moved, err := c.api.Purchases.Subscriptionsv2.Defer(c.appPackage, token, &androidpublisher.DeferSubscriptionPurchaseRequest{
-		DeferralContext: &androidpublisher.DeferralContext{Etag: etag, DeferDuration: fmt.Sprintf("%ds", int64(by/time.Second))},
-	}).Context(ctx).Do()
+	var moved publisher.DeferSubscriptionPurchaseResponse
+	err := c.act(ctx, token, "defer", &publisher.DeferSubscriptionPurchaseRequest{
+		DeferralContext: &publisher.DeferralContext{Etag: etag, DeferDuration: fmt.Sprintf("%ds", int64(by/time.Second))},
+	}, &moved, etag)
 	if err != nil {
-		return time.Time{}, c.acted(ctx, err, token, etag)
+		return time.Time{}, err
 	}
 	times := timeReader{err: nil}
 	until := time.Time{}
@@ -114,10 +107,10 @@ func (c *Client) Defer(ctx context.Context, token, etag string, by time.Duration
 	return until, nil
 }
 
-// acted returns the error of an action, nil for none.
-func (c *Client) acted(ctx context.Context, err error, secrets ...string) error {
-	if err == nil {
-		return nil
-	}
-	return c.failure(ctx, aboutAction, err, secrets...)
+// act calls an action of a subscription.
+func (c *Client) act(ctx context.Context, token, action string, body, answer any, secrets ...string) error {
+	return c.call(ctx, request{
+		method: http.MethodPost, path: "purchases/subscriptionsv2/tokens/" + escape(token) + ":" + action,
+		body: body, about: aboutAction, secrets: append(secrets, token),
+	}, answer)
 }

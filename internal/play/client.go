@@ -1,17 +1,12 @@
 package play
 
 import (
-	"context"
 	"errors"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
-
-	androidpublisher "google.golang.org/api/androidpublisher/v3"
-	"google.golang.org/api/option"
 )
 
 // Where Google's services are.
@@ -55,13 +50,10 @@ type Options struct {
 
 // Client calls the Play Developer API for one app. Goroutines may share it.
 type Client struct {
-	appPackage string
-	account    account
-	api        *androidpublisher.Service
-	tokens     *tokenSource // for the API
-	pubSub     *http.Client
-	pubSubURL  string
-	now        func() time.Time
+	tokens *tokenSource // for the API
+	api    service      // with paths below the app
+	pubSub service
+	now    func() time.Time
 }
 
 // Open returns a client. It calls nobody. Its error is an [Error] with the reason
@@ -82,30 +74,20 @@ func Open(o Options) (*Client, error) {
 	if base == nil {
 		base = ownTransport()
 	}
-	c := &Client{appPackage: o.Package, account: found, pubSubURL: at.pubSub, now: o.Now}
+	c := &Client{now: o.Now}
 	plain := &http.Client{Transport: &boundedTransport{base: base}, CheckRedirect: noRedirect}
 	pace := newPacer(o.Rate)
 	c.tokens = &tokenSource{account: found, scope: publisherScope, url: at.token, client: plain, now: o.Now}
 	forPubSub := &tokenSource{account: found, scope: pubSubScope, url: at.token, client: plain, now: o.Now}
-	c.pubSub = &http.Client{Transport: &authTransport{base: plain.Transport, tokens: forPubSub, pace: pace}, CheckRedirect: noRedirect}
-	c.api, err = openAPI(&http.Client{Transport: &authTransport{base: plain.Transport, tokens: c.tokens, pace: pace}, CheckRedirect: noRedirect}, at.api)
-	if err != nil {
-		return nil, &Error{Reason: Refused, Cause: errors.New("the client can't be set up")}
+	signing := func(tokens *tokenSource) *http.Client {
+		return &http.Client{Transport: &authTransport{base: plain.Transport, tokens: tokens, pace: pace}, CheckRedirect: noRedirect}
+	}
+	c.pubSub = service{url: at.pubSub + "v1/", client: signing(forPubSub)}
+	c.api = service{
+		url: at.api + "androidpublisher/v3/applications/" + o.Package + "/", client: signing(c.tokens),
+		query: url.Values{"alt": {"json"}, "prettyPrint": {"false"}},
 	}
 	return c, nil
-}
-
-// openAPI sets up Google's client. Its logger is set because the default one follows a
-// variable of the environment and then writes whole requests.
-func openAPI(client *http.Client, base string) (*androidpublisher.Service, error) {
-	api, err := androidpublisher.NewService(context.Background(), option.WithHTTPClient(client),
-		option.WithEndpoint(base), option.WithLogger(slog.New(slog.DiscardHandler)))
-	if err != nil {
-		return nil, err
-	}
-	// The environment can name another endpoint.
-	api.BasePath = base
-	return api, nil
 }
 
 // addresses are where the services are.

@@ -1,7 +1,9 @@
 package play
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"google.golang.org/api/googleapi"
 )
 
 // subject is what a call is about. It decides what 400 and 404 mean.
@@ -26,20 +26,36 @@ const (
 // maxMessage is the length of Google's message in an error, in bytes.
 const maxMessage = 200
 
-// failure turns what Google's client returned into an [Error]. The secrets of the call are
-// taken out of its text.
-func (c *Client) failure(ctx context.Context, about subject, err error, secrets ...string) error {
-	answer, ok := errors.AsType[*googleapi.Error](err)
-	if !ok {
-		return failureOf(ctx, err, secrets...)
+// refusal is the [Error] of an answer that refuses a call.
+func (c *Client) refusal(r request, response *http.Response, body []byte) error {
+	found := readError(body)
+	status, detail := cmp.Or(found.Code, response.StatusCode), ""
+	if len(found.Errors) > 0 {
+		detail = found.Errors[0].Reason
 	}
-	detail := ""
-	if len(answer.Errors) > 0 {
-		detail = answer.Errors[0].Reason
+	reason := reasonOf(r.about, status, detail, found.Message != "" || detail != "")
+	text := fmt.Sprintf("status %d, %s: %s", status, codeWord(detail), clean(found.Message, r.secrets))
+	return &Error{Reason: reason, RetryAfter: retryAfter(response.Header, c.now()), Cause: errors.New(text)}
+}
+
+// googleError is the error object of Google's services.
+type googleError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Errors  []struct {
+		Reason string `json:"reason"`
+	} `json:"errors"`
+}
+
+// readError reads the body of a refusal. It is empty for a body that is not in Google's form.
+func readError(body []byte) googleError {
+	var answer struct {
+		Error googleError `json:"error"`
 	}
-	reason := reasonOf(about, answer.Code, detail, answer.Message != "" || detail != "")
-	text := fmt.Sprintf("status %d, %s: %s", answer.Code, codeWord(detail), clean(answer.Message, secrets))
-	return &Error{Reason: reason, RetryAfter: retryAfter(answer.Header, c.now()), Cause: errors.New(text)}
+	if json.Unmarshal(body, &answer) != nil {
+		return googleError{}
+	}
+	return answer.Error
 }
 
 // reasonOf is the table of Google's refusals (notes on Google Play, 1.11). An answer that is

@@ -76,7 +76,7 @@ func TestAnswersOfOthersSayNothingAboutAPurchase(t *testing.T) {
 			t.Errorf("status %d: the error quotes the body: %s", status, text)
 		}
 	}
-	for _, body := range []string{"<html>Sign in</html>", `{"lineItems":[]}`, `{"subscriptionState":"SUBSCRIPTION_STATE_ACTIVE","startTime":"yesterday"}`, "{"} {
+	for _, body := range []string{"<html>Sign in</html>", "null", `{"lineItems":[]}`, `{"subscriptionState":"SUBSCRIPTION_STATE_ACTIVE","startTime":"yesterday"}`, "{"} {
 		s.FailRaw(1, 200, body)
 		_, err := c.Subscription(t.Context(), token)
 		wantReason(t, err, play.Unavailable)

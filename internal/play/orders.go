@@ -3,10 +3,13 @@ package play
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
-	androidpublisher "google.golang.org/api/androidpublisher/v3"
+	"github.com/countersign/countersign/internal/play/publisher"
 )
 
 // MaxOrders is how many orders one call can ask for.
@@ -38,11 +41,10 @@ func (c *Client) Orders(ctx context.Context, ids []string) ([]Order, error) {
 	if len(ids) > MaxOrders {
 		return nil, &Error{Reason: Refused, Cause: errors.New("more than 1000 orders in one call")}
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	found, err := c.api.Orders.Batchget(c.appPackage).OrderIds(ids...).Context(ctx).Do()
+	var found publisher.BatchGetOrdersResponse
+	err := c.call(ctx, request{method: http.MethodGet, path: "orders:batchGet", query: url.Values{"orderIds": ids}, about: aboutApp}, &found)
 	if err != nil {
-		return nil, c.failure(ctx, aboutApp, err)
+		return nil, err
 	}
 	times := timeReader{}
 	list := make([]Order, 0, len(found.Orders))
@@ -55,25 +57,25 @@ func (c *Client) Orders(ctx context.Context, ids []string) ([]Order, error) {
 	return list, nil
 }
 
-func orderOf(o *androidpublisher.Order, times *timeReader) Order {
+func orderOf(o *publisher.Order, times *timeReader) Order {
 	order := Order{
-		ID: o.OrderId, State: strings.ToLower(o.State), Token: o.PurchaseToken, CreatedAt: times.read(o.CreateTime),
+		ID: o.OrderID, State: strings.ToLower(o.State), Token: o.PurchaseToken, CreatedAt: times.read(o.CreateTime),
 		Total: moneyOf(o.Total), Tax: moneyOf(o.Tax), Revenue: moneyOf(o.DeveloperRevenueInBuyerCurrency),
 	}
 	if h := o.OrderHistory; h != nil {
 		order.addRefunds(h, times)
 	}
 	if len(o.LineItems) > 0 {
-		order.ProductID = o.LineItems[0].ProductId
+		order.ProductID = o.LineItems[0].ProductID
 		if d := o.LineItems[0].SubscriptionDetails; d != nil {
-			order.BasePlanID = d.BasePlanId
+			order.BasePlanID = d.BasePlanID
 		}
 	}
 	return order
 }
 
 // addRefunds takes over what was given back.
-func (o *Order) addRefunds(h *androidpublisher.OrderHistory, times *timeReader) {
+func (o *Order) addRefunds(h *publisher.OrderHistory, times *timeReader) {
 	if h.RefundEvent != nil {
 		o.RefundedAt = times.read(h.RefundEvent.EventTime)
 		return
@@ -93,11 +95,8 @@ func (o *Order) addRefunds(h *androidpublisher.OrderHistory, times *timeReader) 
 // RefundOrder refunds an order in full. With revoke, access ends at once, and the refund
 // appears in [Client.Voided]; without, the subscription goes on.
 func (c *Client) RefundOrder(ctx context.Context, orderID string, revoke bool) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	err := c.api.Orders.Refund(c.appPackage, orderID).Revoke(revoke).Context(ctx).Do()
-	if err != nil {
-		return c.failure(ctx, aboutApp, err)
-	}
-	return nil
+	return c.call(ctx, request{
+		method: http.MethodPost, path: "orders/" + escape(orderID) + ":refund",
+		query: url.Values{"revoke": {strconv.FormatBool(revoke)}}, about: aboutApp,
+	}, nil)
 }

@@ -3,9 +3,12 @@ package play
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 
-	androidpublisher "google.golang.org/api/androidpublisher/v3"
+	"github.com/countersign/countersign/internal/play/publisher"
 )
 
 const (
@@ -55,20 +58,17 @@ func (c *Client) Products(ctx context.Context) ([]Product, error) {
 	return nil, &Error{Reason: Unavailable, Cause: errors.New("the list of products has no end")}
 }
 
-func (c *Client) productPage(ctx context.Context, next string, size int64) (*androidpublisher.ListSubscriptionsResponse, error) {
-	call := c.api.Monetization.Subscriptions.List(c.appPackage).PageSize(size)
+func (c *Client) productPage(ctx context.Context, next string, size int) (page publisher.ListSubscriptionsResponse, err error) {
+	query := url.Values{"pageSize": {strconv.Itoa(size)}}
 	if next != "" {
-		call.PageToken(next)
+		query.Set("pageToken", next)
 	}
-	page, err := call.Context(ctx).Do()
-	if err != nil {
-		return nil, c.failure(ctx, aboutApp, err)
-	}
-	return page, nil
+	err = c.send(ctx, c.api, request{method: http.MethodGet, path: "subscriptions", query: query, about: aboutApp}, &page)
+	return page, err
 }
 
-func productOf(s *androidpublisher.Subscription) Product {
-	p := Product{ID: s.ProductId}
+func productOf(s *publisher.Subscription) Product {
+	p := Product{ID: s.ProductID}
 	if len(s.Listings) > 0 {
 		p.Title = s.Listings[0].Title
 	}
@@ -78,8 +78,8 @@ func productOf(s *androidpublisher.Subscription) Product {
 	return p
 }
 
-func basePlanOf(b *androidpublisher.BasePlan) BasePlan {
-	p := BasePlan{ID: b.BasePlanId, State: strings.ToLower(b.State)}
+func basePlanOf(b *publisher.BasePlan) BasePlan {
+	p := BasePlan{ID: b.BasePlanID, State: strings.ToLower(b.State)}
 	switch {
 	case b.AutoRenewingBasePlanType != nil:
 		p.Kind, p.Period = "auto_renewing", b.AutoRenewingBasePlanType.BillingPeriodDuration

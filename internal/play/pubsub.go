@@ -1,15 +1,11 @@
 package play
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"regexp"
-
-	"google.golang.org/api/googleapi"
 )
 
 // MaxPull is how many messages one call can pull.
@@ -39,8 +35,8 @@ func (c *Client) Pull(ctx context.Context, subscription string, most int) ([]Mes
 	}
 	waiting, cancel := context.WithTimeout(ctx, pullTimeout)
 	defer cancel()
-	request := map[string]any{"maxMessages": min(max(most, 1), MaxPull)}
-	if err := c.askPubSub(waiting, subscription+":pull", subscription, request, &answer); err != nil {
+	body := map[string]any{"maxMessages": min(max(most, 1), MaxPull)}
+	if err := c.askPubSub(waiting, subscription, "pull", body, &answer); err != nil {
 		if waiting.Err() != nil && ctx.Err() == nil {
 			return nil, nil
 		}
@@ -64,37 +60,13 @@ func (c *Client) AcknowledgeMessages(ctx context.Context, subscription string, a
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return c.askPubSub(ctx, subscription+":acknowledge", subscription, map[string]any{"ackIds": ackIDs}, &struct{}{})
+	return c.askPubSub(ctx, subscription, "acknowledge", map[string]any{"ackIds": ackIDs}, &struct{}{})
 }
 
 // askPubSub posts a request to Pub/Sub and reads the answer.
-func (c *Client) askPubSub(ctx context.Context, path, subscription string, request, answer any) error {
+func (c *Client) askPubSub(ctx context.Context, subscription, action string, body, answer any) error {
 	if !ValidSubscription(subscription) {
 		return &Error{Reason: Refused, Cause: errors.New("invalid subscription: expected projects/…/subscriptions/…")}
 	}
-	body, err := json.Marshal(request)
-	if err != nil {
-		return &Error{Reason: Refused, Cause: errors.New("the request can't be written")}
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.pubSubURL+"v1/"+path, bytes.NewReader(body))
-	if err != nil {
-		return &Error{Reason: Refused, Cause: errors.New("invalid address of Pub/Sub")}
-	}
-	r.Header.Set("Content-Type", "application/json")
-	response, err := c.pubSub.Do(r)
-	if err != nil {
-		return failureOf(ctx, err)
-	}
-	defer response.Body.Close()
-	if err := googleapi.CheckResponse(response); err != nil {
-		return c.failure(ctx, aboutApp, err)
-	}
-	found, err := io.ReadAll(response.Body)
-	if err != nil {
-		return failureOf(ctx, err)
-	}
-	if json.Unmarshal(found, answer) != nil {
-		return &Error{Reason: Unavailable, Cause: errors.New("the answer of Pub/Sub is not valid")}
-	}
-	return nil
+	return c.send(ctx, c.pubSub, request{method: http.MethodPost, path: subscription + ":" + action, body: body, about: aboutApp}, answer)
 }

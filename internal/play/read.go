@@ -3,10 +3,11 @@ package play
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"time"
 
-	androidpublisher "google.golang.org/api/androidpublisher/v3"
+	"github.com/countersign/countersign/internal/play/publisher"
 )
 
 // maxTokenLength is the length of the longest purchase token that is sent to Google.
@@ -18,13 +19,14 @@ func (c *Client) Subscription(ctx context.Context, token string) (Subscription, 
 	if err := checkToken(token); err != nil {
 		return Subscription{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	found, err := c.api.Purchases.Subscriptionsv2.Get(c.appPackage, token).Context(ctx).Do()
+	var found publisher.SubscriptionPurchaseV2
+	err := c.call(ctx, request{
+		method: http.MethodGet, path: "purchases/subscriptionsv2/tokens/" + escape(token), about: aboutToken, secrets: []string{token},
+	}, &found)
 	if err != nil {
-		return Subscription{}, c.failure(ctx, aboutToken, err, token)
+		return Subscription{}, err
 	}
-	s, err := subscriptionOf(found)
+	s, err := subscriptionOf(&found)
 	if err != nil {
 		return Subscription{}, &Error{Reason: Unavailable, Cause: err}
 	}
@@ -45,7 +47,7 @@ func checkToken(token string) error {
 }
 
 // subscriptionOf turns Google's type into ours.
-func subscriptionOf(p *androidpublisher.SubscriptionPurchaseV2) (Subscription, error) {
+func subscriptionOf(p *publisher.SubscriptionPurchaseV2) (Subscription, error) {
 	times := timeReader{}
 	s := Subscription{
 		State:        State(strings.TrimPrefix(p.SubscriptionState, "SUBSCRIPTION_STATE_")),
@@ -57,12 +59,12 @@ func subscriptionOf(p *androidpublisher.SubscriptionPurchaseV2) (Subscription, e
 		return s, errors.New("the answer has no state")
 	}
 	if ids := p.ExternalAccountIdentifiers; ids != nil {
-		s.Account, s.Profile = ids.ObfuscatedExternalAccountId, ids.ObfuscatedExternalProfileId
+		s.Account, s.Profile = ids.ObfuscatedExternalAccountID, ids.ObfuscatedExternalProfileID
 	}
 	if context := p.OutOfAppPurchaseContext; context != nil {
 		s.OutOfApp = &OutOfApp{ExpiredToken: context.ExpiredPurchaseToken}
 		if ids := context.ExpiredExternalAccountIdentifiers; ids != nil {
-			s.OutOfApp.Account, s.OutOfApp.Profile = ids.ObfuscatedExternalAccountId, ids.ObfuscatedExternalProfileId
+			s.OutOfApp.Account, s.OutOfApp.Profile = ids.ObfuscatedExternalAccountID, ids.ObfuscatedExternalProfileID
 		}
 	}
 	s.addStateContext(p, &times)
@@ -73,15 +75,15 @@ func subscriptionOf(p *androidpublisher.SubscriptionPurchaseV2) (Subscription, e
 }
 
 // addStateContext reads what Google adds in some states.
-func (s *Subscription) addStateContext(p *androidpublisher.SubscriptionPurchaseV2, times *timeReader) {
+func (s *Subscription) addStateContext(p *publisher.SubscriptionPurchaseV2, times *timeReader) {
 	if p.PausedStateContext != nil {
 		s.AutoResumeAt = times.read(p.PausedStateContext.AutoResumeTime)
 	}
 	if grace := p.InGracePeriodStateContext; grace != nil && grace.RenewalDeclined != nil {
-		s.PendingOrder = grace.RenewalDeclined.PendingOrderId
+		s.PendingOrder = grace.RenewalDeclined.PendingOrderID
 	}
 	if hold := p.OnHoldStateContext; hold != nil && hold.RenewalDeclined != nil {
-		s.PendingOrder = hold.RenewalDeclined.PendingOrderId
+		s.PendingOrder = hold.RenewalDeclined.PendingOrderID
 	}
 	c := p.CanceledStateContext
 	switch {
@@ -98,16 +100,16 @@ func (s *Subscription) addStateContext(p *androidpublisher.SubscriptionPurchaseV
 }
 
 // itemOf turns Google's type into ours.
-func itemOf(l *androidpublisher.SubscriptionPurchaseLineItem, times *timeReader) Item {
+func itemOf(l *publisher.SubscriptionPurchaseLineItem, times *timeReader) Item {
 	i := Item{
-		ProductID: l.ProductId, ExpiresAt: times.read(l.ExpiryTime), OrderID: l.LatestSuccessfulOrderId,
+		ProductID: l.ProductID, ExpiresAt: times.read(l.ExpiryTime), OrderID: l.LatestSuccessfulOrderID,
 		Prepaid: l.PrepaidPlan != nil, DeferredRemoval: l.DeferredItemRemoval != nil, Phase: phaseOf(l.OfferPhase),
 	}
 	if l.OfferDetails != nil {
-		i.BasePlanID, i.OfferID = l.OfferDetails.BasePlanId, l.OfferDetails.OfferId
+		i.BasePlanID, i.OfferID = l.OfferDetails.BasePlanID, l.OfferDetails.OfferID
 	}
 	if l.DeferredItemReplacement != nil {
-		i.Deferred = l.DeferredItemReplacement.ProductId
+		i.Deferred = l.DeferredItemReplacement.ProductID
 	}
 	plan := l.AutoRenewingPlan
 	if plan == nil {
@@ -130,7 +132,7 @@ func itemOf(l *androidpublisher.SubscriptionPurchaseLineItem, times *timeReader)
 }
 
 // phaseOf names the phase of an offer.
-func phaseOf(p *androidpublisher.OfferPhase) string {
+func phaseOf(p *publisher.OfferPhase) string {
 	switch {
 	case p == nil:
 		return ""
@@ -146,7 +148,7 @@ func phaseOf(p *androidpublisher.OfferPhase) string {
 	return ""
 }
 
-func moneyOf(m *androidpublisher.Money) *Money {
+func moneyOf(m *publisher.Money) *Money {
 	if m == nil {
 		return nil
 	}

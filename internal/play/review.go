@@ -2,8 +2,9 @@ package play
 
 import (
 	"context"
+	"net/http"
 
-	androidpublisher "google.golang.org/api/androidpublisher/v3"
+	"github.com/countersign/countersign/internal/play/publisher"
 )
 
 // RefundPreference is what the developer would like Google to decide about a chargeback.
@@ -20,13 +21,8 @@ const (
 // [Notification.ReviewToken] it needs. Google takes the first answer, within 24 hours. sample
 // reports whether a free sample or trial was offered before the purchase.
 func (c *Client) ReviewRefund(ctx context.Context, orderID, token string, preference RefundPreference, sample bool) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	err := c.api.Orders.Reviewrefund(c.appPackage, orderID, &androidpublisher.OrdersReviewRefundRequest{
-		PendingRefundToken: token, RefundPreference: string(preference), SampleContentProvided: sample, ForceSendFields: []string{"SampleContentProvided"},
-	}).Context(ctx).Do()
-	if err != nil {
-		return c.failure(ctx, aboutApp, err, token)
-	}
-	return nil
+	return c.call(ctx, request{
+		method: http.MethodPost, path: "orders/" + escape(orderID) + ":reviewrefund", about: aboutApp, secrets: []string{token},
+		body: &publisher.OrdersReviewRefundRequest{PendingRefundToken: token, RefundPreference: string(preference), SampleContentProvided: sample},
+	}, nil)
 }

@@ -1,6 +1,6 @@
 // Package play asks the Google Play Developer API about subscriptions and acts on them. It
-// knows nothing of users or memberships. The official client does the calls; what it
-// returns becomes the types of this package, so that nothing above it depends on Google's.
+// knows nothing of users or memberships. What Google answers becomes the types of this package,
+// so that nothing above it depends on Google's.
 package play
 
 import "time"

@@ -2,9 +2,12 @@ package play
 
 import (
 	"context"
+	"net/http"
+	"net/url"
+	"strconv"
 	"time"
 
-	androidpublisher "google.golang.org/api/androidpublisher/v3"
+	"github.com/countersign/countersign/internal/play/publisher"
 )
 
 // voidedPage is the number of entries on a page of the voided list, Google's highest.
@@ -27,21 +30,20 @@ type Voided struct {
 // the last. The times are when Google learned of it, 30 days back at most; zero means no
 // limit. On further pages Google ignores them.
 func (c *Client) Voided(ctx context.Context, since, until time.Time, pageToken string) (list []Voided, next string, err error) {
-	call := c.api.Purchases.Voidedpurchases.List(c.appPackage).Type(1).MaxResults(voidedPage)
+	query := url.Values{"type": {"1"}, "maxResults": {strconv.Itoa(voidedPage)}}
 	if pageToken != "" {
-		call.Token(pageToken)
+		query.Set("token", pageToken)
 	}
 	if !since.IsZero() {
-		call.StartTime(since.UnixMilli())
+		query.Set("startTime", strconv.FormatInt(since.UnixMilli(), 10))
 	}
 	if !until.IsZero() {
-		call.EndTime(until.UnixMilli())
+		query.Set("endTime", strconv.FormatInt(until.UnixMilli(), 10))
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	page, err := call.Context(ctx).Do()
+	var page publisher.VoidedPurchasesListResponse
+	err = c.call(ctx, request{method: http.MethodGet, path: "purchases/voidedpurchases", query: query, about: aboutApp}, &page)
 	if err != nil {
-		return nil, "", c.failure(ctx, aboutApp, err)
+		return nil, "", err
 	}
 	for _, v := range page.VoidedPurchases {
 		list = append(list, voidedOf(v))
@@ -52,9 +54,9 @@ func (c *Client) Voided(ctx context.Context, since, until time.Time, pageToken s
 	return list, next, nil
 }
 
-func voidedOf(v *androidpublisher.VoidedPurchase) Voided {
+func voidedOf(v *publisher.VoidedPurchase) Voided {
 	return Voided{
-		OrderID: v.OrderId, Token: v.PurchaseToken, Source: v.VoidedSource, Reason: v.VoidedReason,
+		OrderID: v.OrderID, Token: v.PurchaseToken, Source: v.VoidedSource, Reason: v.VoidedReason,
 		PurchasedAt: time.UnixMilli(v.PurchaseTimeMillis).UTC(), VoidedAt: time.UnixMilli(v.VoidedTimeMillis).UTC(),
 	}
 }

@@ -13,7 +13,7 @@ func TestAddOnsAreChangedWithANewToken(t *testing.T) {
 	s.do(err)
 	s.acknowledge(token)
 	got := s.wantState(token, "ACTIVE", 4, 4, 13)
-	if items := got.LineItems; got.LinkedPurchaseToken != old || len(items) != 2 || items[1].ProductId != "platinum" || items[1].ExpiryTime != items[0].ExpiryTime || !items[1].AutoRenewingPlan.AutoRenewEnabled {
+	if items := got.LineItems; got.LinkedPurchaseToken != old || len(items) != 2 || items[1].ProductID != "platinum" || items[1].ExpiryTime != items[0].ExpiryTime || !items[1].AutoRenewingPlan.AutoRenewEnabled {
 		t.Fatalf("%+v", got)
 	}
 	last, err := s.ChangeAddOns(token)

@@ -7,70 +7,45 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"io"
 	"math/big"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"golang.org/x/oauth2/google"
 	"golang.org/x/oauth2/jwt"
-	"google.golang.org/api/androidpublisher/v3"
-	"google.golang.org/api/googleapi"
-	"google.golang.org/api/option"
 
 	"github.com/countersign/countersign/internal/play/playdoc"
 )
 
-// The official client reaches the store with its own transport, in the present, because the
-// library signs its assertions with the real time.
-func TestTheOfficialClientCallsEveryMethod(t *testing.T) {
-	s := open(t)
-	s.now = time.Now().UTC().Truncate(time.Millisecond)
-	const app = "com.example.app"
-	client, err := androidpublisher.NewService(t.Context(), option.WithAuthCredentialsJSON(option.ServiceAccount, s.Account(s.url+"/token")),
-		option.WithScopes(scope), option.WithEndpoint(s.url))
+// The requests are those of Google's generated client.
+func TestRequestsOfTheOfficialClientAreAnswered(t *testing.T) {
+	file, err := os.ReadFile("../testdata/requests.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	token := s.buy(playdoc.Purchase{Account: "a"})
-	s.do(client.Purchases.Subscriptions.Acknowledge(app, "gold", token, &androidpublisher.SubscriptionPurchasesAcknowledgeRequest{}).Do())
-	v2 := client.Purchases.Subscriptionsv2
-	got, err := v2.Get(app, token).Do()
-	if err != nil || got.AcknowledgementState != "ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED" {
-		t.Fatalf("%+v, %v", got, err)
+	s := open(t)
+	token, other := s.buy(playdoc.Purchase{Account: "a"}), s.acknowledged(playdoc.Purchase{})
+	s.Messages()
+	s.do(s.ReviewChargeback(s.LastOrder(token)))
+	review, _ := at(decode(t, s.Messages()[0].Data), "pendingRefundReviewNotification", "pendingRefundToken").(string)
+	for line := range strings.Lines(string(file)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		line = strings.NewReplacer("TOKEN", token, "ETAG", s.get(token).Etag, "ORDER", s.LastOrder(token), "OTHER", s.LastOrder(other), "REVIEW", review).Replace(line)
+		method, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		path, body, _ := strings.Cut(rest, " ")
+		if status, answer := s.send(method, "/androidpublisher/v3/applications/com.example.app/"+path, body); status != 200 && status != 204 {
+			t.Errorf("%s: %d, %s", line, status, answer)
+		}
 	}
-	if _, err := v2.Defer(app, token, &androidpublisher.DeferSubscriptionPurchaseRequest{DeferralContext: &androidpublisher.DeferralContext{DeferDuration: "86400s", Etag: got.Etag}}).Do(); err != nil {
-		t.Error(err)
-	}
-	if _, err := v2.Cancel(app, token, &androidpublisher.CancelSubscriptionPurchaseRequest{CancellationContext: &androidpublisher.CancellationContext{CancellationType: "DEVELOPER_REQUESTED_STOP_PAYMENTS"}}).Do(); err != nil {
-		t.Error(err)
-	}
-	order := s.LastOrder(token)
-	if batch, err := client.Orders.Batchget(app).OrderIds(order).Do(); err != nil || len(batch.Orders) != 1 {
-		t.Errorf("%+v, %v", batch, err)
-	}
-	if _, err := v2.Revoke(app, token, &androidpublisher.RevokeSubscriptionPurchaseRequest{RevocationContext: &androidpublisher.RevocationContext{FullRefund: &androidpublisher.RevocationContextFullRefund{}}}).Do(); err != nil {
-		t.Error(err)
-	}
-	if got, err := client.Orders.Get(app, order).Do(); err != nil || got.State != "REFUNDED" {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if got, err := client.Purchases.Voidedpurchases.List(app).Type(1).Do(); err != nil || len(got.VoidedPurchases) != 1 {
-		t.Errorf("%+v, %v", got, err)
-	}
-	other := s.acknowledged(playdoc.Purchase{})
-	s.do(client.Orders.Refund(app, s.LastOrder(other)).Revoke(true).Do())
-	if got, err := client.Monetization.Subscriptions.List(app).Do(); err != nil || len(got.Subscriptions) != 2 {
-		t.Errorf("%+v, %v", got, err)
-	}
-	_, err = v2.Get(app, "unknown").Do()
-	var refused *googleapi.Error
-	if !errors.As(err, &refused) || refused.Code != 404 || len(refused.Errors) != 1 || refused.Errors[0].Reason != "notFound" {
-		t.Errorf("%#v", err)
+	s.wantState(token, "EXPIRED", 9, 3, 0, 12, 0, 12)
+	if s.get(other).SubscriptionState != "SUBSCRIPTION_STATE_EXPIRED" || s.ReviewAnswer(s.LastOrder(token)) != "DECLINE" {
+		t.Error("a request had no effect")
 	}
 }
 
@@ -85,21 +60,19 @@ func TestTheTokenEndpointRefusesWrongAssertions(t *testing.T) {
 		"account":  {func(c *jwt.Config) { c.Email = "other@example.com" }, "invalid_grant"},
 		"audience": {func(c *jwt.Config) { c.Audience = "https://example.com/token" }, "invalid_grant"},
 	} {
-		config, err := google.JWTConfigFromJSON(s.Account(s.url+"/token"), scope)
-		if err != nil {
-			t.Fatal(err)
-		}
+		config := s.signIn()
 		c.change(config)
 		if _, err := config.TokenSource(t.Context()).Token(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	other := open(t)
-	config, _ := google.JWTConfigFromJSON(other.Account(s.url+"/token"), scope)
+	config := other.signIn()
+	config.TokenURL = s.url + "/token"
 	if _, err := config.TokenSource(t.Context()).Token(); err == nil || !strings.Contains(err.Error(), "invalid_grant") {
 		t.Errorf("another key: %v", err)
 	}
-	config, _ = google.JWTConfigFromJSON(s.Account(s.url+"/token"), scope)
+	config = s.signIn()
 	s.now = s.now.Add(2 * time.Hour)
 	if _, err := config.TokenSource(t.Context()).Token(); err == nil || !strings.Contains(err.Error(), "invalid_grant") {
 		t.Errorf("an old assertion: %v", err)

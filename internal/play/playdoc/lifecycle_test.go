@@ -16,11 +16,11 @@ func TestAPurchaseIsActiveAndWaitsForItsAcknowledgement(t *testing.T) {
 	switch {
 	case got.AcknowledgementState != "ACKNOWLEDGEMENT_STATE_PENDING", got.StartTime != "2026-01-31T12:00:00.000Z", got.TestPurchase != nil:
 		t.Errorf("%+v", got)
-	case got.ExternalAccountIdentifiers.ObfuscatedExternalAccountId != "a1", got.ExternalAccountIdentifiers.ObfuscatedExternalProfileId != "p1":
+	case got.ExternalAccountIdentifiers.ObfuscatedExternalAccountID != "a1", got.ExternalAccountIdentifiers.ObfuscatedExternalProfileID != "p1":
 		t.Errorf("%+v", got.ExternalAccountIdentifiers)
-	case item.ProductId != "gold", !item.AutoRenewingPlan.AutoRenewEnabled, item.OfferDetails.BasePlanId != "monthly", item.OfferPhase.BasePrice == nil:
+	case item.ProductID != "gold", !item.AutoRenewingPlan.AutoRenewEnabled, item.OfferDetails.BasePlanID != "monthly", item.OfferPhase.BasePrice == nil:
 		t.Errorf("%+v", item)
-	case item.AutoRenewingPlan.RecurringPrice.Units != 3, item.LatestSuccessfulOrderId != s.LastOrder(token):
+	case item.AutoRenewingPlan.RecurringPrice.Units != 3, item.LatestSuccessfulOrderID != s.LastOrder(token):
 		t.Errorf("%+v", item)
 	}
 	s.acknowledge(token)
@@ -68,14 +68,14 @@ func TestADeclinedRenewalPassesThroughGraceAndHoldToItsEnd(t *testing.T) {
 	s.due(token)
 	got := s.wantState(token, "IN_GRACE_PERIOD", 6)
 	s.wantExpiry(got, "2026-03-07T12:00:00.000Z")
-	order := got.InGracePeriodStateContext.RenewalDeclined.PendingOrderId
+	order := got.InGracePeriodStateContext.RenewalDeclined.PendingOrderID
 	if order == "" || order == s.LastOrder(token) || !got.LineItems[0].AutoRenewingPlan.AutoRenewEnabled {
 		t.Errorf("pending order %q", order)
 	}
 	s.due(token)
 	got = s.wantState(token, "ON_HOLD", 5)
 	s.wantExpiry(got, "2026-03-07T12:00:00.000Z")
-	if got.OnHoldStateContext.RenewalDeclined.PendingOrderId != order || got.InGracePeriodStateContext != nil {
+	if got.OnHoldStateContext.RenewalDeclined.PendingOrderID != order || got.InGracePeriodStateContext != nil {
 		t.Errorf("%+v", got.OnHoldStateContext)
 	}
 	s.due(token)
@@ -107,7 +107,7 @@ func TestRecoveryKeepsTheDateInGraceAndMovesItOnHold(t *testing.T) {
 	s.due(token)
 	s.due(token)
 	s.now = time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC)
-	pending := s.wantState(token, "ON_HOLD", 6, 5).OnHoldStateContext.RenewalDeclined.PendingOrderId
+	pending := s.wantState(token, "ON_HOLD", 6, 5).OnHoldStateContext.RenewalDeclined.PendingOrderID
 	s.do(s.Recover(token))
 	got := s.wantState(token, "ACTIVE", 1)
 	s.wantExpiry(got, "2026-05-10T12:00:00.000Z")
@@ -171,7 +171,7 @@ func TestAPendingPurchaseIsGrantedWhenItIsPaid(t *testing.T) {
 	s := open(t)
 	token := s.buy(playdoc.Purchase{Pending: true})
 	got := s.wantState(token, "PENDING")
-	if got.StartTime != "" || got.LineItems[0].ExpiryTime != "" || got.LineItems[0].LatestSuccessfulOrderId != "" {
+	if got.StartTime != "" || got.LineItems[0].ExpiryTime != "" || got.LineItems[0].LatestSuccessfulOrderID != "" {
 		t.Errorf("%+v", got)
 	}
 	s.want(400, "POST", "purchases/subscriptions/gold/tokens/"+token+":acknowledge", "{}")

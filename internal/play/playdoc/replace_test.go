@@ -26,7 +26,8 @@ func TestAnUpgradeLinksTheOldTokenAndExpiresIt(t *testing.T) {
 		token := s.buy(upgrade)
 		got := s.wantState(token, "ACTIVE", 4, 4, 13)
 		s.wantExpiry(got, want)
-		if got.LinkedPurchaseToken != old || got.LineItems[0].ItemReplacement.ProductId != "gold" || got.AcknowledgementState != "ACKNOWLEDGEMENT_STATE_PENDING" {
+		replaced := at(s.want(200, "GET", "purchases/subscriptionsv2/tokens/"+token, ""), "lineItems", 0, "itemReplacement", "productId")
+		if got.LinkedPurchaseToken != old || replaced != "gold" || got.AcknowledgementState != "ACKNOWLEDGEMENT_STATE_PENDING" {
 			t.Errorf("%s: %+v", mode, got)
 		}
 		if got := s.wantState(old, "EXPIRED"); got.CanceledStateContext.ReplacementCancellation == nil {
@@ -40,10 +41,10 @@ func TestADeferredReplacementHasTwoItemsUntilItRenews(t *testing.T) {
 	old := s.acknowledged(playdoc.Purchase{Product: "platinum", Plan: "monthly"})
 	token := s.acknowledged(playdoc.Purchase{Product: "gold", Plan: "monthly", Linked: old, Mode: "DEFERRED"})
 	got := s.wantState(token, "ACTIVE", 4, 4, 13)
-	if len(got.LineItems) != 2 || got.LineItems[0].DeferredItemReplacement.ProductId != "gold" || got.LineItems[0].ExpiryTime != "2026-02-28T12:00:00.000Z" {
+	if len(got.LineItems) != 2 || got.LineItems[0].DeferredItemReplacement.ProductID != "gold" || got.LineItems[0].ExpiryTime != "2026-02-28T12:00:00.000Z" {
 		t.Fatalf("%+v", got.LineItems[0])
 	}
-	if got.LineItems[1].ExpiryTime != "" || got.LineItems[1].LatestSuccessfulOrderId != "" {
+	if got.LineItems[1].ExpiryTime != "" || got.LineItems[1].LatestSuccessfulOrderID != "" {
 		t.Errorf("%+v", got.LineItems[1])
 	}
 	s.now = time.Date(2026, 2, 28, 12, 0, 0, 0, time.UTC)
@@ -65,11 +66,11 @@ func TestAResubscriptionOutOfTheAppNamesTheExpiredOneUntilItIsAcknowledged(t *te
 	token := s.buy(playdoc.Purchase{OutOfApp: old})
 	got := s.wantState(token, "ACTIVE", 4, 3, 13, 4)
 	if got.LinkedPurchaseToken != "" || got.ExternalAccountIdentifiers != nil || got.OutOfAppPurchaseContext.ExpiredPurchaseToken != old ||
-		got.OutOfAppPurchaseContext.ExpiredExternalAccountIdentifiers.ObfuscatedExternalAccountId != "a1" {
+		got.OutOfAppPurchaseContext.ExpiredExternalAccountIdentifiers.ObfuscatedExternalAccountID != "a1" {
 		t.Errorf("%+v", got)
 	}
 	s.want(204, "POST", "purchases/subscriptions//tokens/"+token+":acknowledge", `{"externalAccountIds":{"obfuscatedAccountId":"a1"}}`)
-	if got := s.get(token); got.OutOfAppPurchaseContext != nil || got.ExternalAccountIdentifiers.ObfuscatedExternalAccountId != "a1" {
+	if got := s.get(token); got.OutOfAppPurchaseContext != nil || got.ExternalAccountIdentifiers.ObfuscatedExternalAccountID != "a1" {
 		t.Errorf("%+v", got)
 	}
 	plain := s.buy(playdoc.Purchase{})
@@ -81,7 +82,7 @@ func TestAnOfferIsThePhaseOfTheFirstPeriod(t *testing.T) {
 	token := s.acknowledged(playdoc.Purchase{Product: "gold", Plan: "monthly", Offer: "trial"})
 	got := s.get(token)
 	s.wantExpiry(got, "2026-02-07T12:00:00.000Z")
-	if got.LineItems[0].OfferPhase.FreeTrial == nil || got.LineItems[0].OfferDetails.OfferId != "trial" {
+	if got.LineItems[0].OfferPhase.FreeTrial == nil || got.LineItems[0].OfferDetails.OfferID != "trial" {
 		t.Errorf("%+v", got.LineItems[0])
 	}
 	s.do(s.Renew(token))

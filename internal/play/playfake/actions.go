@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	androidpublisher "google.golang.org/api/androidpublisher/v3"
+	"github.com/countersign/countersign/internal/play/publisher"
 )
 
 // changeSubscription serves the actions of subscriptionsv2: cancel, revoke, defer.
@@ -29,7 +29,7 @@ func refuseState(w http.ResponseWriter, err error) {
 }
 
 func (s *Store) serveCancel(w http.ResponseWriter, r *http.Request, p *purchase) {
-	var request androidpublisher.CancelSubscriptionPurchaseRequest
+	var request publisher.CancelSubscriptionPurchaseRequest
 	if !read(w, r, &request) {
 		return
 	}
@@ -52,7 +52,7 @@ func (s *Store) serveCancel(w http.ResponseWriter, r *http.Request, p *purchase)
 }
 
 func (s *Store) serveRevoke(w http.ResponseWriter, r *http.Request, p *purchase) {
-	var request androidpublisher.RevokeSubscriptionPurchaseRequest
+	var request publisher.RevokeSubscriptionPurchaseRequest
 	if !read(w, r, &request) {
 		return
 	}
@@ -70,7 +70,7 @@ func (s *Store) serveRevoke(w http.ResponseWriter, r *http.Request, p *purchase)
 }
 
 func (s *Store) serveDefer(w http.ResponseWriter, r *http.Request, p *purchase) {
-	var request androidpublisher.DeferSubscriptionPurchaseRequest
+	var request publisher.DeferSubscriptionPurchaseRequest
 	if !read(w, r, &request) {
 		return
 	}
@@ -92,10 +92,10 @@ func (s *Store) serveDefer(w http.ResponseWriter, r *http.Request, p *purchase) 
 	p.setExpiry(p.PaidUntil)
 	p.Revision++
 	s.notify(p, noteDeferred)
-	moved := &androidpublisher.DeferSubscriptionPurchaseResponse{}
+	moved := &publisher.DeferSubscriptionPurchaseResponse{}
 	for i := range p.Items {
-		moved.ItemExpiryTimeDetails = append(moved.ItemExpiryTimeDetails, &androidpublisher.ItemExpiryTimeDetails{
-			ProductId: p.Items[i].ProductID, ExpiryTime: timestamp(p.Items[i].ExpiresAt),
+		moved.ItemExpiryTimeDetails = append(moved.ItemExpiryTimeDetails, &publisher.ItemExpiryTimeDetails{
+			ProductID: p.Items[i].ProductID, ExpiryTime: timestamp(p.Items[i].ExpiresAt),
 		})
 	}
 	answer(w, moved)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	androidpublisher "google.golang.org/api/androidpublisher/v3"
+	"github.com/countersign/countersign/internal/play/publisher"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 // listVoided serves the list of orders that were taken back.
 func (s *Store) listVoided(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	all := &androidpublisher.VoidedPurchasesListResponse{}
+	all := &publisher.VoidedPurchasesListResponse{}
 	size := number(q.Get("maxResults"), voidedPage, voidedPage)
 	skip := number(q.Get("token"), 0, len(s.state.Voids))
 	if q.Get("type") != "1" {
@@ -40,11 +40,11 @@ func (s *Store) listVoided(w http.ResponseWriter, r *http.Request) {
 			continue
 		}
 		if len(all.VoidedPurchases) == size {
-			all.TokenPagination = &androidpublisher.TokenPagination{NextPageToken: strconv.Itoa(i)}
+			all.TokenPagination = &publisher.TokenPagination{NextPageToken: strconv.Itoa(i)}
 			break
 		}
-		all.VoidedPurchases = append(all.VoidedPurchases, &androidpublisher.VoidedPurchase{
-			Kind: "androidpublisher#voidedPurchase", OrderId: v.OrderID, PurchaseToken: v.Token,
+		all.VoidedPurchases = append(all.VoidedPurchases, &publisher.VoidedPurchase{
+			Kind: "androidpublisher#voidedPurchase", OrderID: v.OrderID, PurchaseToken: v.Token,
 			PurchaseTimeMillis: v.PurchasedAt.UnixMilli(), VoidedTimeMillis: v.VoidedAt.UnixMilli(),
 			VoidedReason: v.Reason, VoidedSource: v.Source,
 		})
@@ -81,7 +81,7 @@ func (s *Store) batchGetOrders(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "badRequest", "Expected 1 to 1000 order ids.")
 		return
 	}
-	found := &androidpublisher.BatchGetOrdersResponse{}
+	found := &publisher.BatchGetOrdersResponse{}
 	for _, id := range ids {
 		o := s.order(id)
 		if o == nil {
@@ -116,13 +116,13 @@ func (s *Store) refundOrder(w http.ResponseWriter, r *http.Request) {
 
 // google returns an order in Google's type. A sixth of what was paid is tax, and the
 // developer gets 85 % of the rest.
-func (o *order) google() *androidpublisher.Order {
+func (o *order) google() *publisher.Order {
 	tax := o.Total.part(1, 6)
-	v := &androidpublisher.Order{
-		OrderId: o.ID, PurchaseToken: o.Token, State: o.State, CreateTime: timestamp(o.CreatedAt),
+	v := &publisher.Order{
+		OrderID: o.ID, PurchaseToken: o.Token, State: o.State, CreateTime: timestamp(o.CreatedAt),
 		LastEventTime: timestamp(o.CreatedAt), SalesChannel: "IN_APP", Total: o.Total.google(), Tax: tax.google(),
 		DeveloperRevenueInBuyerCurrency: o.Total.part(85*5, 100*6).google(),
-		OrderDetails:                    &androidpublisher.OrderDetails{TaxInclusive: true},
+		OrderDetails:                    &publisher.OrderDetails{TaxInclusive: true},
 	}
 	if !o.RefundedAt.IsZero() {
 		reason := "OTHER"
@@ -130,13 +130,13 @@ func (o *order) google() *androidpublisher.Order {
 			reason = "CHARGEBACK"
 		}
 		v.LastEventTime = timestamp(o.RefundedAt)
-		v.OrderHistory = &androidpublisher.OrderHistory{RefundEvent: &androidpublisher.RefundEvent{EventTime: timestamp(o.RefundedAt), RefundReason: reason}}
+		v.OrderHistory = &publisher.OrderHistory{RefundEvent: &publisher.RefundEvent{EventTime: timestamp(o.RefundedAt), RefundReason: reason}}
 	}
 	for _, l := range o.Lines {
-		v.LineItems = append(v.LineItems, &androidpublisher.LineItem{
-			ProductId: l.ProductID, ListingPrice: l.Price.google(), Total: l.Price.google(), Tax: l.Price.part(1, 6).google(),
-			SubscriptionDetails: &androidpublisher.SubscriptionDetails{
-				BasePlanId: l.PlanID, OfferId: l.OfferID, OfferPhase: l.Phase,
+		v.LineItems = append(v.LineItems, &publisher.LineItem{
+			ProductID: l.ProductID, ListingPrice: l.Price.google(), Total: l.Price.google(), Tax: l.Price.part(1, 6).google(),
+			SubscriptionDetails: &publisher.SubscriptionDetails{
+				BasePlanID: l.PlanID, OfferID: l.OfferID, OfferPhase: l.Phase,
 				ServicePeriodStartTime: timestamp(l.From), ServicePeriodEndTime: timestamp(l.To),
 			},
 		})
@@ -148,7 +148,7 @@ func (o *order) google() *androidpublisher.Order {
 func (s *Store) listProducts(w http.ResponseWriter, r *http.Request) {
 	size := max(1, number(r.URL.Query().Get("pageSize"), productPage, maxProductPage))
 	skip := number(r.URL.Query().Get("pageToken"), 0, len(s.state.Products))
-	page := &androidpublisher.ListSubscriptionsResponse{}
+	page := &publisher.ListSubscriptionsResponse{}
 	shown := s.state.Products[skip:min(skip+size, len(s.state.Products))]
 	for _, p := range slices.Clone(shown) {
 		page.Subscriptions = append(page.Subscriptions, p.google(s.state.Package))
@@ -160,23 +160,23 @@ func (s *Store) listProducts(w http.ResponseWriter, r *http.Request) {
 }
 
 // google returns a product in Google's type.
-func (p Product) google(name string) *androidpublisher.Subscription {
-	v := &androidpublisher.Subscription{
-		PackageName: name, ProductId: p.ID,
-		Listings: []*androidpublisher.SubscriptionListing{{LanguageCode: "en-US", Title: p.Title}},
+func (p Product) google(name string) *publisher.Subscription {
+	v := &publisher.Subscription{
+		PackageName: name, ProductID: p.ID,
+		Listings: []*publisher.SubscriptionListing{{LanguageCode: "en-US", Title: p.Title}},
 	}
 	for _, plan := range p.Plans {
-		b := &androidpublisher.BasePlan{BasePlanId: plan.ID, State: plan.State}
+		b := &publisher.BasePlan{BasePlanID: plan.ID, State: plan.State}
 		if b.State == "" {
 			b.State = "ACTIVE"
 		}
 		switch plan.Kind {
 		case AutoRenewing:
-			b.AutoRenewingBasePlanType = &androidpublisher.AutoRenewingBasePlanType{BillingPeriodDuration: string(plan.Period), GracePeriodDuration: dayText(plan.Grace)}
+			b.AutoRenewingBasePlanType = &publisher.AutoRenewingBasePlanType{BillingPeriodDuration: string(plan.Period), GracePeriodDuration: dayText(plan.Grace)}
 		case Prepaid:
-			b.PrepaidBasePlanType = &androidpublisher.PrepaidBasePlanType{BillingPeriodDuration: string(plan.Period), TimeExtension: "TIME_EXTENSION_ACTIVE"}
+			b.PrepaidBasePlanType = &publisher.PrepaidBasePlanType{BillingPeriodDuration: string(plan.Period), TimeExtension: "TIME_EXTENSION_ACTIVE"}
 		case Installments:
-			b.InstallmentsBasePlanType = &androidpublisher.InstallmentsBasePlanType{
+			b.InstallmentsBasePlanType = &publisher.InstallmentsBasePlanType{
 				BillingPeriodDuration: string(plan.Period), GracePeriodDuration: dayText(plan.Grace), CommittedPaymentsCount: plan.Payments,
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"slices"
 
-	androidpublisher "google.golang.org/api/androidpublisher/v3"
+	"github.com/countersign/countersign/internal/play/publisher"
 )
 
 // Orders returns the ids of the orders of a purchase, oldest first.
@@ -97,7 +97,7 @@ func (s *Store) ReviewAnswer(orderID string) string {
 // reviewRefund takes the developer's answer. Only the first one counts; later ones are accepted
 // and ignored, as Google describes it.
 func (s *Store) reviewRefund(w http.ResponseWriter, r *http.Request, orderID string) {
-	var request androidpublisher.OrdersReviewRefundRequest
+	var request publisher.OrdersReviewRefundRequest
 	if !read(w, r, &request) {
 		return
 	}

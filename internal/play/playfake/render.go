@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	androidpublisher "google.golang.org/api/androidpublisher/v3"
+	"github.com/countersign/countersign/internal/play/publisher"
 )
 
 // timestamp writes a time as Google does, "" for none.
@@ -19,8 +19,8 @@ func timestamp(t time.Time) string {
 func (p *purchase) etag() string { return p.Token[:8] + "-" + strconv.FormatInt(p.Revision, 10) }
 
 // render returns a purchase as Google writes it.
-func (s *Store) render(p *purchase) *androidpublisher.SubscriptionPurchaseV2 {
-	v := &androidpublisher.SubscriptionPurchaseV2{
+func (s *Store) render(p *purchase) *publisher.SubscriptionPurchaseV2 {
+	v := &publisher.SubscriptionPurchaseV2{
 		Kind: "androidpublisher#subscriptionPurchaseV2", SubscriptionState: p.State, RegionCode: p.Region,
 		StartTime: timestamp(p.StartedAt), LinkedPurchaseToken: p.Linked, Etag: p.etag(),
 		AcknowledgementState: "ACKNOWLEDGEMENT_STATE_PENDING",
@@ -29,16 +29,16 @@ func (s *Store) render(p *purchase) *androidpublisher.SubscriptionPurchaseV2 {
 		v.AcknowledgementState = "ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED"
 	}
 	if p.Account != "" || p.Profile != "" {
-		v.ExternalAccountIdentifiers = &androidpublisher.ExternalAccountIdentifiers{ObfuscatedExternalAccountId: p.Account, ObfuscatedExternalProfileId: p.Profile}
+		v.ExternalAccountIdentifiers = &publisher.ExternalAccountIdentifiers{ObfuscatedExternalAccountID: p.Account, ObfuscatedExternalProfileID: p.Profile}
 	}
 	if p.Test {
-		v.TestPurchase = &androidpublisher.TestPurchase{}
+		v.TestPurchase = &publisher.Empty{}
 	}
 	if old := p.OutOfApp; old != nil {
-		v.OutOfAppPurchaseContext = &androidpublisher.OutOfAppPurchaseContext{ExpiredPurchaseToken: old.Token}
+		v.OutOfAppPurchaseContext = &publisher.OutOfAppPurchaseContext{ExpiredPurchaseToken: old.Token}
 		if old.Account != "" || old.Profile != "" {
-			v.OutOfAppPurchaseContext.ExpiredExternalAccountIdentifiers = &androidpublisher.ExternalAccountIdentifiers{
-				ObfuscatedExternalAccountId: old.Account, ObfuscatedExternalProfileId: old.Profile,
+			v.OutOfAppPurchaseContext.ExpiredExternalAccountIdentifiers = &publisher.ExternalAccountIdentifiers{
+				ObfuscatedExternalAccountID: old.Account, ObfuscatedExternalProfileID: old.Profile,
 			}
 		}
 	}
@@ -50,80 +50,80 @@ func (s *Store) render(p *purchase) *androidpublisher.SubscriptionPurchaseV2 {
 }
 
 // renderState adds what Google adds in some states.
-func (p *purchase) renderState(v *androidpublisher.SubscriptionPurchaseV2) {
-	declined := &androidpublisher.RenewalDeclinedContext{PendingOrderId: p.PendingOrder}
+func (p *purchase) renderState(v *publisher.SubscriptionPurchaseV2) {
+	declined := &publisher.RenewalDeclinedContext{PendingOrderID: p.PendingOrder}
 	switch p.State {
 	case statePaused:
-		v.PausedStateContext = &androidpublisher.PausedStateContext{AutoResumeTime: timestamp(p.ResumeAt)}
+		v.PausedStateContext = &publisher.PausedStateContext{AutoResumeTime: timestamp(p.ResumeAt)}
 	case stateGrace:
-		v.InGracePeriodStateContext = &androidpublisher.InGracePeriodStateContext{RenewalDeclined: declined}
+		v.InGracePeriodStateContext = &publisher.InGracePeriodStateContext{RenewalDeclined: declined}
 	case stateHold:
-		v.OnHoldStateContext = &androidpublisher.OnHoldStateContext{RenewalDeclined: declined}
+		v.OnHoldStateContext = &publisher.OnHoldStateContext{RenewalDeclined: declined}
 	case stateCanceled, stateExpired:
 		v.CanceledStateContext = p.renderCancellation()
 	}
 }
 
-func (p *purchase) renderCancellation() *androidpublisher.CanceledStateContext {
+func (p *purchase) renderCancellation() *publisher.CanceledStateContext {
 	switch p.CanceledBy {
 	case "user":
-		return &androidpublisher.CanceledStateContext{UserInitiatedCancellation: &androidpublisher.UserInitiatedCancellation{CancelTime: timestamp(p.CanceledAt)}}
+		return &publisher.CanceledStateContext{UserInitiatedCancellation: &publisher.UserInitiatedCancellation{CancelTime: timestamp(p.CanceledAt)}}
 	case "system":
-		return &androidpublisher.CanceledStateContext{SystemInitiatedCancellation: &androidpublisher.SystemInitiatedCancellation{}}
+		return &publisher.CanceledStateContext{SystemInitiatedCancellation: &publisher.Empty{}}
 	case "developer":
-		return &androidpublisher.CanceledStateContext{DeveloperInitiatedCancellation: &androidpublisher.DeveloperInitiatedCancellation{}}
+		return &publisher.CanceledStateContext{DeveloperInitiatedCancellation: &publisher.Empty{}}
 	case "replacement":
-		return &androidpublisher.CanceledStateContext{ReplacementCancellation: &androidpublisher.ReplacementCancellation{}}
+		return &publisher.CanceledStateContext{ReplacementCancellation: &publisher.Empty{}}
 	}
 	return nil
 }
 
-func (s *Store) renderItem(p *purchase, i *item) *androidpublisher.SubscriptionPurchaseLineItem {
-	l := &androidpublisher.SubscriptionPurchaseLineItem{
-		ProductId: i.ProductID, ExpiryTime: timestamp(i.ExpiresAt), LatestSuccessfulOrderId: i.OrderID,
-		OfferDetails: &androidpublisher.OfferDetails{BasePlanId: i.PlanID, OfferId: i.OfferID},
+func (s *Store) renderItem(p *purchase, i *item) *publisher.SubscriptionPurchaseLineItem {
+	l := &publisher.SubscriptionPurchaseLineItem{
+		ProductID: i.ProductID, ExpiryTime: timestamp(i.ExpiresAt), LatestSuccessfulOrderID: i.OrderID,
+		OfferDetails: &publisher.OfferDetails{BasePlanID: i.PlanID, OfferID: i.OfferID},
 		OfferPhase:   s.renderPhase(i),
 	}
 	if i.Deferred != "" {
-		l.DeferredItemReplacement = &androidpublisher.DeferredItemReplacement{ProductId: i.Deferred}
+		l.DeferredItemReplacement = &publisher.DeferredItemReplacement{ProductID: i.Deferred}
 	}
 	if i.DeferredRemoval {
-		l.DeferredItemRemoval = &androidpublisher.DeferredItemRemoval{}
+		l.DeferredItemRemoval = &publisher.Empty{}
 	}
 	if i.Prepaid {
-		l.PrepaidPlan = &androidpublisher.PrepaidPlan{AllowExtendAfterTime: timestamp(p.StartedAt)}
+		l.PrepaidPlan = &publisher.PrepaidPlan{AllowExtendAfterTime: timestamp(p.StartedAt)}
 		return l
 	}
-	plan := &androidpublisher.AutoRenewingPlan{AutoRenewEnabled: (p.renews() || p.Unnoticed && p.mayRenew()) && i.Deferred == "" && !i.DeferredRemoval, RecurringPrice: i.Price.google()}
+	plan := &publisher.AutoRenewingPlan{AutoRenewEnabled: (p.renews() || p.Unnoticed && p.mayRenew()) && i.Deferred == "" && !i.DeferredRemoval, RecurringPrice: i.Price.google()}
 	if c := i.Change; c != nil {
-		plan.PriceChangeDetails = &androidpublisher.SubscriptionItemPriceChangeDetails{
+		plan.PriceChangeDetails = &publisher.SubscriptionItemPriceChangeDetails{
 			PriceChangeMode: c.Mode, PriceChangeState: c.State, NewPrice: c.Price.google(), ExpectedNewPriceChargeTime: timestamp(c.At),
 		}
 	}
 	if i.Payments > 0 {
-		plan.InstallmentDetails = &androidpublisher.InstallmentPlan{InitialCommittedPaymentsCount: i.Payments, RemainingCommittedPaymentsCount: i.Left}
+		plan.InstallmentDetails = &publisher.InstallmentPlan{InitialCommittedPaymentsCount: i.Payments, RemainingCommittedPaymentsCount: i.Left}
 		if i.Ending {
-			plan.InstallmentDetails.PendingCancellation = &androidpublisher.PendingCancellation{}
+			plan.InstallmentDetails.PendingCancellation = &publisher.Empty{}
 		}
 	}
 	l.AutoRenewingPlan = plan
 	return l
 }
 
-func (s *Store) renderPhase(i *item) *androidpublisher.OfferPhase {
+func (s *Store) renderPhase(i *item) *publisher.OfferPhase {
 	phase := s.phaseOf(i)
 	switch {
 	case i.Proration:
-		return &androidpublisher.OfferPhase{ProrationPeriod: &androidpublisher.ProrationPeriodOfferPhase{}}
+		return &publisher.OfferPhase{ProrationPeriod: &publisher.Empty{}}
 	case phase == nil:
-		return &androidpublisher.OfferPhase{BasePrice: &androidpublisher.BasePriceOfferPhase{}}
+		return &publisher.OfferPhase{BasePrice: &publisher.Empty{}}
 	case phase.Kind == FreeTrial:
-		return &androidpublisher.OfferPhase{FreeTrial: &androidpublisher.FreeTrialOfferPhase{}}
+		return &publisher.OfferPhase{FreeTrial: &publisher.Empty{}}
 	}
-	return &androidpublisher.OfferPhase{IntroductoryPrice: &androidpublisher.IntroductoryPriceOfferPhase{}}
+	return &publisher.OfferPhase{IntroductoryPrice: &publisher.Empty{}}
 }
 
 // google returns an amount in Google's type.
-func (m Money) google() *androidpublisher.Money {
-	return &androidpublisher.Money{CurrencyCode: m.Currency, Units: m.Units, Nanos: m.Nanos}
+func (m Money) google() *publisher.Money {
+	return &publisher.Money{CurrencyCode: m.Currency, Units: m.Units, Nanos: m.Nanos}
 }

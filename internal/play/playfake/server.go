@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	androidpublisher "google.golang.org/api/androidpublisher/v3"
+	"github.com/countersign/countersign/internal/play/publisher"
 )
 
 // Scopes of access tokens.
@@ -136,7 +136,7 @@ func (s *Store) getSubscription(w http.ResponseWriter, r *http.Request) {
 
 func (s *Store) acknowledge(w http.ResponseWriter, r *http.Request) {
 	token, name := verb(r.PathValue("token"))
-	var request androidpublisher.SubscriptionPurchasesAcknowledgeRequest
+	var request publisher.SubscriptionPurchasesAcknowledgeRequest
 	if name != "acknowledge" {
 		http.NotFound(w, r)
 		return
@@ -149,8 +149,8 @@ func (s *Store) acknowledge(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "failedPrecondition", "The subscription purchase is not in a valid state.")
 		return
 	}
-	if ids := request.ExternalAccountIds; ids != nil && p.OutOfApp != nil {
-		p.Account, p.Profile = ids.ObfuscatedAccountId, ids.ObfuscatedProfileId
+	if ids := request.ExternalAccountIDs; ids != nil && p.OutOfApp != nil {
+		p.Account, p.Profile = ids.ObfuscatedAccountID, ids.ObfuscatedProfileID
 	}
 	if !p.Acknowledged {
 		p.Revision++
