@@ -3,18 +3,44 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
-	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == program {
+		main()
+	}
 	dbtest.Crowd()
-	testscript.Main(m, map[string]func(){"countersign": main})
+	os.Exit(withProgram(m))
+}
+
+// program is the name under which the test binary is the program itself. That of testscript would
+// make a process of each command of a script.
+const program = "countersign"
+
+// withProgram runs the tests with the program in PATH.
+func withProgram(m *testing.M) int {
+	binary, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	dir, err := os.MkdirTemp("", "countersign-program-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := errors.Join(os.Symlink(binary, filepath.Join(dir, program)), os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))); err != nil {
+		panic(err)
+	}
+	return m.Run()
 }
 
 // environment is what a run sees in place of os.LookupEnv. A variable without a value

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon"
 	addonsample "github.com/countersign/countersign/internal/addon/sample"
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -30,6 +32,8 @@ import (
 // TestScripts runs testdata/*.txt on both engines. Beside the commands of
 // testscript, scripts have:
 //
+//	countersign ARGS     run the program in this process; exec countersign starts another one
+//	input FILE           what the next countersign reads from stdin
 //	use NAME             work on the store of that name; it is empty at first
 //	site NAME            work on the addon of that name; nothing is there at first
 //	emptied NAME         take everything out of the database of a store or an addon
@@ -41,7 +45,8 @@ import (
 //	account FILE         write a service account to a file
 //	start COMMAND        run countersign COMMAND --json --listen 127.0.0.1:0 in the
 //	                     background; members of its first line become variables
-//	quit [TERM]          end it by Ctrl-C, or by SIGTERM; it must end with exit code 0; prints its stderr
+//	launch COMMAND       start it as a process
+//	quit [TERM]          end it; a process by Ctrl-C, or by SIGTERM; it must end with exit code 0; prints its stderr
 //	validate KEY CODE    ask the started store; prints status, X-Error-Code and body
 //	await KEY CODE WANT  validate until the answer matches
 //	fetch PATH [WANT]    ask the started addon, until the answer matches where WANT is
@@ -56,13 +61,14 @@ func TestScripts(t *testing.T) {
 				env.Setenv(envConfig, noConfig) // files of this machine are not those of a script
 				env.Setenv(envAddonConfig, noConfig)
 				env.Setenv("GORACE", "atexit_sleep_ms=0") // with -race, every process would wait a second at its end
+				env.Setenv("GOGC", "100")                 // a server in this process leaves the memory of the tests alone
 				return nil
 			},
 			Condition: func(name string) (bool, error) {
 				return name == db.Engine, nil
 			},
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){
-				"use": use, "exits": exits, "get": get, "sample": writeSample, "start": start, "quit": quit, "validate": validate, "await": await,
+				program: succeed, "input": setInput, "use": use, "exits": exits, "get": get, "sample": writeSample, "start": start, "launch": launch, "quit": quit, "validate": validate, "await": await,
 				"emptied": emptied, "site": useSite, "fetch": fetchAddon, "account": writeAccount, "spoil": spoil,
 			},
 		})
@@ -92,8 +98,9 @@ type script struct {
 	t      testing.TB
 	engine string
 	urls   map[string]string // of PostgreSQL databases, by the names of stores and addons
-	server *exec.Cmd
-	stderr bytes.Buffer
+	input  string            // of the next command
+	// quit ends the started server and returns its stderr.
+	quit func(terminate bool) (stderr string, err error)
 }
 
 type scriptKey struct{}
@@ -139,19 +146,40 @@ func emptied(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// runProgram runs the program in this process, in the folder and the environment of the script.
+func runProgram(ts *testscript.TestScript, args []string) (code int) {
+	s := scriptOf(ts)
+	lookup := func(name string) (string, bool) {
+		value := ts.Getenv(name)
+		return value, value != ""
+	}
+	a := &app{Console: cli.New(lookup, strings.NewReader(s.input), ts.Stdout(), ts.Stderr())}
+	a.Dir, s.input = ts.MkAbs("."), ""
+	return a.execute(s.t.Context(), args)
+}
+
+func succeed(ts *testscript.TestScript, neg bool, args []string) {
+	if code := runProgram(ts, args); (code == 0) == neg {
+		ts.Fatalf("exit code %d", code)
+	}
+}
+
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	err = ts.Exec(args[1], args[2:]...)
 	code := 0
-	if exit, ok := err.(*exec.ExitError); ok {
+	if args[1] == program {
+		code = runProgram(ts, args[2:])
+	} else if exit, ok := errors.AsType[*exec.ExitError](ts.Exec(args[1], args[2:]...)); ok {
 		code = exit.ExitCode()
-	} else {
-		ts.Check(err)
 	}
 	if code != want {
 		ts.Fatalf("exit code %d, want %d", code, want)
 	}
+}
+
+func setInput(ts *testscript.TestScript, _ bool, args []string) {
+	scriptOf(ts).input = ts.ReadFile(args[0])
 }
 
 func get(ts *testscript.TestScript, _ bool, args []string) {
@@ -188,64 +216,83 @@ func spoil(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 }
 
+// environmentOf returns the variables of a script that a server reads.
+func environmentOf(ts *testscript.TestScript) environment {
+	env := environment{}
+	for _, name := range []string{envConfig, envAddonConfig, envData, envDB, envAddonData, envAddonDB, envAddonURL, envAdminEmail, envAdminPassword + "_FILE",
+		envStoreAdminEmail, envStoreAdminPassword + "_FILE", envRequestLog, "HOME", "TMPDIR", "GORACE", "GOGC"} {
+		env[name] = ts.Getenv(name)
+	}
+	return env
+}
+
 func start(ts *testscript.TestScript, _ bool, args []string) {
 	s := scriptOf(ts)
-	server := exec.Command(program(ts), append(args, "--json", "--listen", "127.0.0.1:0")...)
-	s.server, server.Dir = server, ts.MkAbs(".")
-	s.stderr.Reset()
-	for _, name := range []string{envConfig, envAddonConfig, envData, envDB, envAddonData, envAddonDB, envAddonURL, envAdminEmail, envAdminPassword + "_FILE",
-		envStoreAdminEmail, envStoreAdminPassword + "_FILE", envRequestLog, "HOME", "TMPDIR", "GORACE"} {
-		if value := ts.Getenv(name); value != "" {
-			s.server.Env = append(s.server.Env, name+"="+value)
+	server := startServerIn(s.t, ts.MkAbs("."), environmentOf(ts), args...)
+	ts.Defer(server.end)
+	go io.Copy(io.Discard, server.stdout) //nolint:errcheck // what it prints later
+	s.quit = func(bool) (string, error) {
+		if code := server.stop(); code != 0 {
+			return server.stderr.String(), fmt.Errorf("exit code %d", code)
+		}
+		return server.stderr.String(), nil
+	}
+	setSaid(ts, server.said)
+}
+
+func launch(ts *testscript.TestScript, _ bool, args []string) {
+	s := scriptOf(ts)
+	server := exec.Command(programPath(ts), append(args, "--json", "--listen", "127.0.0.1:0")...)
+	server.Dir = ts.MkAbs(".")
+	for name, value := range environmentOf(ts) {
+		if value != "" {
+			server.Env = append(server.Env, name+"="+value)
 		}
 	}
-	s.server.Stderr = &s.stderr
-	stdout, err := s.server.StdoutPipe()
+	var stderr bytes.Buffer
+	server.Stderr = &stderr
+	stdout, err := server.StdoutPipe()
 	ts.Check(err)
-	ts.Check(s.server.Start())
+	ts.Check(server.Start())
 	ts.Defer(func() {
 		_ = server.Process.Kill()
 		_ = server.Wait()
 	})
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
-		_ = s.server.Wait()
-		ts.Fatalf("it did not start: %s", s.stderr.String())
+		_ = server.Wait()
+		ts.Fatalf("it did not start: %s", stderr.String())
+	}
+	s.quit = func(terminate bool) (string, error) {
+		signal := os.Interrupt
+		if terminate {
+			signal = syscall.SIGTERM
+		}
+		err := errors.Join(server.Process.Signal(signal), server.Wait())
+		return stderr.String(), err
 	}
 	var said map[string]string
 	ts.Check(json.Unmarshal([]byte(line), &said))
+	setSaid(ts, said)
+}
+
+func setSaid(ts *testscript.TestScript, said map[string]string) {
 	for member, value := range said {
 		ts.Setenv(strings.ToUpper(member), value)
 	}
 }
 
-// program finds the program that testscript made for the scripts.
-func program(ts *testscript.TestScript) string {
-	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
-		if path := filepath.Join(dir, "countersign"); isFile(path) {
-			return path
-		}
-	}
-	ts.Fatalf("no program countersign in PATH")
-	return ""
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+// programPath finds the program in PATH.
+func programPath(ts *testscript.TestScript) string {
+	path, err := exec.LookPath(program)
+	ts.Check(err)
+	return path
 }
 
 func quit(ts *testscript.TestScript, _ bool, args []string) {
-	s := scriptOf(ts)
-	signal := os.Interrupt
-	if len(args) > 0 {
-		signal = syscall.SIGTERM
-	}
-	ts.Check(s.server.Process.Signal(signal))
-	if err := s.server.Wait(); err != nil {
-		ts.Fatalf("after %v: %v: %s", signal, err, s.stderr.String())
-	}
-	fmt.Fprint(ts.Stderr(), s.stderr.String())
+	stderr, err := scriptOf(ts).quit(len(args) > 0)
+	fmt.Fprint(ts.Stderr(), stderr)
+	ts.Check(err)
 }
 
 func validate(ts *testscript.TestScript, _ bool, args []string) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -26,8 +27,10 @@ type Console struct {
 	// Person reports whether stdin is a terminal, so that somebody can answer.
 	Person    bool
 	LookupEnv func(string) (string, bool)
-	Now       func() time.Time
-	Service   Service
+	// Dir is the folder in which relative paths begin, "" for the current folder of the process.
+	Dir     string
+	Now     func() time.Time
+	Service Service
 	Flags
 	command  *cobra.Command // the one that ran
 	keyboard *os.File       // stdin, nil when it is not a terminal
@@ -218,6 +221,14 @@ func (t *Console) Variable(name string) (string, error) {
 	return value, nil
 }
 
+// Path returns where a path that somebody typed leads. Messages print what was typed.
+func (t *Console) Path(typed string) string {
+	if t.Dir == "" || filepath.IsAbs(typed) {
+		return typed
+	}
+	return filepath.Join(t.Dir, typed)
+}
+
 // Setting returns what a flag says, else its variable, else the flag's default. An empty
 // flag or variable is an error.
 func (t *Console) Setting(c *cobra.Command, flag, variable string) (string, error) {
@@ -256,7 +267,7 @@ func (t *Console) Secret(variable string) (string, error) {
 	case value != "":
 		return "", usageError(fmt.Sprintf("%s and %s_FILE are both set; unset one of them", variable, variable))
 	}
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(t.Path(path))
 	if err != nil {
 		return "", usageError(fmt.Sprintf("%s_FILE: %s can't be read (%v); name a file that this user can read", variable, path, fault.FileReason(err)))
 	}
