@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,7 +30,30 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestScripts runs testdata/*.txt on both engines. Beside the commands of
+// anyEngine is the first line of a script that runs on SQLite alone. A command does the same on both
+// engines once its service is open, and the packages below test on both what it calls. The other
+// scripts open, create, migrate, move, back up and serve, or go a long way through a service.
+const anyEngine = "# engine: any\n"
+
+// scriptsFor returns the scripts that run on an engine.
+func scriptsFor(t *testing.T, engine string) (files []string) {
+	all, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d scripts, %v", len(all), err)
+	}
+	for _, file := range all {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if engine == dbtest.SQLite || !bytes.HasPrefix(text, []byte(anyEngine)) {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// TestScripts runs testdata/*.txt on both engines, see [anyEngine]. Beside the commands of
 // testscript, scripts have:
 //
 //	countersign ARGS     run the program in this process; exec countersign starts another one
@@ -37,7 +61,8 @@ import (
 //	use NAME             work on the store of that name; it is empty at first
 //	site NAME            work on the addon of that name; nothing is there at first
 //	emptied NAME         take everything out of the database of a store or an addon
-//	exits N COMMAND      run a command that must end with exit code N
+//	exits N [NAME=VALUE] countersign ARGS
+//	                     the same, with other variables; it must end with exit code N
 //	get VARIABLE MEMBER  keep a member of the JSON object on the last stdout
 //	sample FILE          write the sample shop with its keys to a file
 //	spoil DATA DB SQL    run a statement on the database in the folder and at the URL
@@ -54,7 +79,7 @@ import (
 func TestScripts(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
 		testscript.Run(t, testscript.Params{
-			Dir:                "testdata",
+			Files:              scriptsFor(t, db.Engine),
 			RequireUniqueNames: true,
 			Setup: func(env *testscript.Env) error {
 				env.Values[scriptKey{}] = &script{t: env.T().(testing.TB), engine: db.Engine, urls: map[string]string{}}
@@ -77,12 +102,8 @@ func TestScripts(t *testing.T) {
 
 // The command stop of testscript ends a script, and what follows is not run.
 func TestNoScriptEndsEarly(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d scripts, %v", len(files), err)
-	}
 	early := regexp.MustCompile(`(?m)^(\[.*\] )?stop\b`)
-	for _, file := range files {
+	for _, file := range scriptsFor(t, dbtest.SQLite) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -147,10 +168,14 @@ func emptied(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // runProgram runs the program in this process, in the folder and the environment of the script.
-func runProgram(ts *testscript.TestScript, args []string) (code int) {
+// variables take the place of those; an empty one is not set.
+func runProgram(ts *testscript.TestScript, variables environment, args []string) (code int) {
 	s := scriptOf(ts)
 	lookup := func(name string) (string, bool) {
-		value := ts.Getenv(name)
+		value, ok := variables[name]
+		if !ok {
+			value = ts.Getenv(name)
+		}
 		return value, value != ""
 	}
 	a := &app{Console: cli.New(lookup, strings.NewReader(s.input), ts.Stdout(), ts.Stderr())}
@@ -159,7 +184,7 @@ func runProgram(ts *testscript.TestScript, args []string) (code int) {
 }
 
 func succeed(ts *testscript.TestScript, neg bool, args []string) {
-	if code := runProgram(ts, args); (code == 0) == neg {
+	if code := runProgram(ts, nil, args); (code == 0) == neg {
 		ts.Fatalf("exit code %d", code)
 	}
 }
@@ -167,13 +192,16 @@ func succeed(ts *testscript.TestScript, neg bool, args []string) {
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	code := 0
-	if args[1] == program {
-		code = runProgram(ts, args[2:])
-	} else if exit, ok := errors.AsType[*exec.ExitError](ts.Exec(args[1], args[2:]...)); ok {
-		code = exit.ExitCode()
+	at := slices.Index(args, program)
+	if at < 0 {
+		ts.Fatalf("exits runs %s alone", program)
 	}
-	if code != want {
+	variables := environment{}
+	for _, given := range args[1:at] {
+		name, value, _ := strings.Cut(given, "=")
+		variables[name] = value
+	}
+	if code := runProgram(ts, variables, args[at+1:]); code != want {
 		ts.Fatalf("exit code %d, want %d", code, want)
 	}
 }
