@@ -86,7 +86,6 @@ func TestScripts(t *testing.T) {
 				env.Setenv(envConfig, noConfig) // files of this machine are not those of a script
 				env.Setenv(envAddonConfig, noConfig)
 				env.Setenv("GORACE", "atexit_sleep_ms=0") // with -race, every process would wait a second at its end
-				env.Setenv("GOGC", "100")                 // a server in this process leaves the memory of the tests alone
 				return nil
 			},
 			Condition: func(name string) (bool, error) {
@@ -248,7 +247,7 @@ func spoil(ts *testscript.TestScript, _ bool, args []string) {
 func environmentOf(ts *testscript.TestScript) environment {
 	env := environment{}
 	for _, name := range []string{envConfig, envAddonConfig, envData, envDB, envAddonData, envAddonDB, envAddonURL, envAdminEmail, envAdminPassword + "_FILE",
-		envStoreAdminEmail, envStoreAdminPassword + "_FILE", envRequestLog, "HOME", "TMPDIR", "GORACE", "GOGC"} {
+		envStoreAdminEmail, envStoreAdminPassword + "_FILE", envRequestLog, "HOME", "TMPDIR", "GORACE"} {
 		env[name] = ts.Getenv(name)
 	}
 	return env

@@ -137,9 +137,10 @@ func TestServeSaysWhereAndEndsCleanly(t *testing.T) {
 	}
 }
 
-func TestServeRunsAlsoWhenItsMemoryIsSetFromOutside(t *testing.T) {
-	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
-		s := startServer(t, environment{envData: t.TempDir(), name: "100"}, "store", "serve")
+func TestServeRunsWhoeverSetsItsMemory(t *testing.T) {
+	for name, env := range map[string]environment{"GOGC": {"GOGC": "100"}, "GOMEMLIMIT": {"GOGC": "", "GOMEMLIMIT": "100"}, "the server": {"GOGC": ""}} {
+		env[envData] = t.TempDir()
+		s := startServer(t, env, "store", "serve")
 		status, _ := s.get("/readyz")
 		if code := s.stop(); status != http.StatusOK || code != cli.ExitOK {
 			t.Errorf("%s: status %d, exit %d: %s", name, status, code, s.stderr)
@@ -201,13 +202,9 @@ func TestTheFailLimitAndTheBaseURLReachTheAPI(t *testing.T) {
 
 func TestServeWaitsForPostgreSQL(t *testing.T) {
 	t.Parallel()
-	db := dbtest.New(t, dbtest.Postgres)
+	db := shops.New(t, dbtest.Postgres)
 	proxy := dbtest.NewProxy(t, db)
 	env := environment{envData: db.Dir, envDB: proxy.URL}
-	file := writeFile(t, shopLines)
-	if r := commandIn(t, env, "store", "import", file); r.code != 0 {
-		t.Fatal(r.err)
-	}
 	proxy.Cut()
 	if r := commandIn(t, env, "store", "key", "list"); r.code != cli.ExitUnreachable || !strings.Contains(r.err, "check that PostgreSQL runs") {
 		t.Errorf("a command while it is down: exit %d, %q", r.code, r.err)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -81,7 +80,7 @@ func (t *Console) Register(root *cobra.Command) {
 
 // Run runs a command line and returns its exit code.
 func (t *Console) Run(ctx context.Context, root *cobra.Command, args []string) int {
-	root.SetArgs(slices.Concat([]string{}, args)) // never nil, for which cobra takes os.Args
+	root.SetArgs(append([]string{}, args...)) // never nil, for which cobra takes os.Args
 	root.SetIn(t.In)
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
