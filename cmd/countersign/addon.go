@@ -10,7 +10,6 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
-	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/spf13/cobra"
 )
 
@@ -91,7 +90,7 @@ func (a *app) printWebToken(ctx context.Context, s *addon.Addon) error {
 }
 
 func (a *app) printUpdatePlan(ctx context.Context, s *addon.Addon) error {
-	if err := outsideWeb(a.Service.Dir); err != nil {
+	if err := outsideWeb(a.Path(a.Service.Dir)); err != nil {
 		return err
 	}
 	plan, err := s.Plan(ctx, operator())
@@ -202,7 +201,7 @@ func (a *app) printUpdated(report addon.UpdateReport, admin string, took time.Du
 
 // afterUpdate returns what to do next.
 func (a *app) afterUpdate(ctx context.Context, s *addon.Addon) string {
-	running := sqldb.ServedAt(a.Service.Dir)
+	running := a.served()
 	there, err := s.People().HasAdministrator(ctx)
 	first := err == nil && !there
 	switch {

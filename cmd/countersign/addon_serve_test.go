@@ -38,10 +38,7 @@ func TestAPrivateStoreIsCalledOnlyWhenItsNetworkIsAllowed(t *testing.T) {
 		{[]string{"--allow-private", "10.0.0.0/8"}, http.StatusServiceUnavailable, "can&#39;t be reached right now"},
 		{[]string{"--allow-private", "10.0.0.0/8", "--allow-private", "127.0.0.1"}, http.StatusOK, "The license file for site.example is here"},
 	} {
-		env := environment{envAddonData: t.TempDir()}
-		if r := commandIn(t, env, "addon", "update"); r.code != 0 {
-			t.Fatal(r.err)
-		}
+		env := environment{envAddonData: sites.New(t, dbtest.SQLite).Dir}
 		s := startServer(t, env, append([]string{"addon", "serve"}, c.flags...)...)
 		b := newBrowser(t, s.said["addon_url"])
 		b.setUp(s.said["setup_url"])
@@ -52,21 +49,6 @@ func TestAPrivateStoreIsCalledOnlyWhenItsNetworkIsAllowed(t *testing.T) {
 		if refused := strings.Contains(s.stderr.String(), "127.0.0.1 is not a public address: address refused"); refused != (c.status != http.StatusOK) || strings.Contains(s.stderr.String(), "code-1") {
 			t.Errorf("%v: the log says %s", c.flags, s.stderr)
 		}
-	}
-}
-
-// The demo's store is on this machine.
-func TestTheDemosAddonGetsALicenseFromTheDemosStore(t *testing.T) {
-	t.Parallel()
-	s := startServer(t, environment{}, "demo", "--addon-listen", "127.0.0.1:0")
-	b := newBrowser(t, s.said["addon_url"])
-	_, token, _ := strings.Cut(s.said["addon_admin_link"], "#")
-	if status, page := b.do(http.MethodPost, "/admincp/link", url.Values{"token": {token}}); status != http.StatusOK {
-		t.Fatalf("%d %s", status, page)
-	}
-	order := url.Values{"code": {s.said["purchase_code"]}, "domain": {"site.example"}, "store": {s.said["store_url"]}}
-	if status, page := b.do(http.MethodPost, "/api-addons/admin/license", order); status != http.StatusOK || !strings.Contains(page, "The license file for site.example is here") {
-		t.Errorf("%d %s", status, page)
 	}
 }
 
@@ -95,14 +77,7 @@ func TestTheAddonsFlagsAndVariablesAreItsOwn(t *testing.T) {
 
 func TestAddonServeWaitsForPostgreSQL(t *testing.T) {
 	t.Parallel()
-	db := dbtest.New(t, dbtest.Postgres)
-	update := commandIn(t, environment{envAddonData: db.Dir, envAddonDB: db.URL}, "addon", "update")
-	for tries := 1; update.code == cli.ExitUnreachable && tries < 3; tries++ { // the database is shared with many tests
-		update = commandIn(t, environment{envAddonData: db.Dir, envAddonDB: db.URL}, "addon", "update")
-	}
-	if update.code != 0 {
-		t.Fatal(update.err)
-	}
+	db := sites.New(t, dbtest.Postgres)
 	proxy := dbtest.NewProxy(t, db)
 	proxy.Cut()
 	s := startServer(t, environment{envAddonData: db.Dir, envAddonDB: proxy.URL}, "addon", "serve")
@@ -124,10 +99,7 @@ func TestAddonServeWaitsForPostgreSQL(t *testing.T) {
 
 func TestAnAddonUnderAPrefixServesBothKindsOfPaths(t *testing.T) {
 	t.Parallel()
-	env := environment{envAddonData: t.TempDir()}
-	if r := commandIn(t, env, "addon", "update"); r.code != 0 {
-		t.Fatal(r.err)
-	}
+	env := environment{envAddonData: sites.New(t, dbtest.SQLite).Dir}
 	s := startServer(t, env, "addon", "serve", "--base-url", "https://site.example/shop/")
 	if setup := s.said["setup_url"]; !strings.HasPrefix(setup, "https://site.example/shop/admincp/setup#") {
 		t.Errorf("the set-up link is %s", setup)
@@ -164,8 +136,9 @@ func TestAServerReportsAnotherAddressOfTheAppsStore(t *testing.T) {
 	}
 }
 
-// The first link of the demo signs in to the store's pages as an administrator, once.
-func TestTheDemoSignsInToTheStore(t *testing.T) {
+// The first link of the demo signs in to the store's pages as an administrator, once. The second one signs in to the
+// addon, which gets a license from the store, though that is on this machine.
+func TestTheDemosLinksSignInToBothServices(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, environment{}, "demo", "--addon-listen", "127.0.0.1:0")
 	path, token, _ := strings.Cut(strings.TrimPrefix(s.said["store_admin_link"], s.said["store_url"]), "#")
@@ -178,5 +151,15 @@ func TestTheDemoSignsInToTheStore(t *testing.T) {
 	}
 	if status, _ := newBrowser(t, s.said["store_url"]).do(http.MethodPost, path, url.Values{"token": {token}}); status != http.StatusForbidden {
 		t.Errorf("the link again: %d", status)
+	}
+
+	site := newBrowser(t, s.said["addon_url"])
+	_, token, _ = strings.Cut(s.said["addon_admin_link"], "#")
+	if status, page := site.do(http.MethodPost, "/admincp/link", url.Values{"token": {token}}); status != http.StatusOK {
+		t.Fatalf("%d %s", status, page)
+	}
+	order := url.Values{"code": {s.said["purchase_code"]}, "domain": {"site.example"}, "store": {s.said["store_url"]}}
+	if status, page := site.do(http.MethodPost, "/api-addons/admin/license", order); status != http.StatusOK || !strings.Contains(page, "The license file for site.example is here") {
+		t.Errorf("%d %s", status, page)
 	}
 }

@@ -118,7 +118,7 @@ Exit codes: 0 the app starts, 4 the license is not valid or is for another domai
 }
 
 func (a *app) startApp(c *cobra.Command, file string, o client.Options) error {
-	text, err := cli.ReadFile(file, "license")
+	text, err := a.ReadFile(file, "license")
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (a *app) readKeySet(c *cobra.Command) (*license.KeySet, error) {
 	case strings.Contains(from, "://"):
 		text, err = a.fetchKeySet(c.Context(), from)
 	default:
-		text, err = cli.ReadFile(from, "key set")
+		text, err = a.ReadFile(from, "key set")
 	}
 	if err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ file and its password safely. An existing file is never overwritten.`,
 }
 
 func (a *app) makeKeystore(ctx context.Context, out, name, passwordFile string) error {
-	if _, err := os.Lstat(out); err == nil {
+	if _, err := os.Lstat(a.Path(out)); err == nil {
 		return errKeystoreExists(out)
 	}
 	password, err := a.NewPassword(ctx, passwordFile, "Password for the new key: ", "Repeat the password: ", checkKeystorePassword)
@@ -65,13 +65,13 @@ func (a *app) makeKeystore(ctx context.Context, out, name, passwordFile string) 
 	if err != nil {
 		return err
 	}
-	switch err := writeNew(out, text, 0o600); {
+	switch err := a.writeNew(out, text, 0o600); {
 	case os.IsExist(err):
 		return errKeystoreExists(out)
 	case err != nil:
 		return cli.Fail(cli.ExitFailed, "file_unwritable", fmt.Sprintf("%s can't be written (%v); name a file in a folder that this user can write to", out, fault.FileReason(err)))
 	}
-	if absolute, err := filepath.Abs(out); err == nil {
+	if absolute, err := filepath.Abs(a.Path(out)); err == nil {
 		out = absolute
 	}
 	sha1, sha256 := sha1.Sum(cert.Raw), sha256.Sum256(cert.Raw)
@@ -112,7 +112,8 @@ func newKeystore(name, password string, now time.Time) ([]byte, *x509.Certificat
 }
 
 // writeNew writes a file that did not exist.
-func writeNew(path string, text []byte, mode os.FileMode) error {
+func (a *app) writeNew(path string, text []byte, mode os.FileMode) error {
+	path = a.Path(path)
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err

@@ -85,3 +85,8 @@ func TestAPasswordThatToolsCanNotReadIsRefusedBeforeItIsAskedForAgain(t *testing
 		}
 	}
 }
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

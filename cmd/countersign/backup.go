@@ -136,7 +136,7 @@ since secrets can't be read without it. A person with both can read all secrets.
 		if o.Recipients, err = backup.ParseRecipients(recipients); err != nil {
 			return err
 		}
-		if err := placeBackup(c.Context(), out, &o); err != nil {
+		if err := b.placeBackup(c.Context(), out, &o); err != nil {
 			return err
 		}
 		if o.Bucket != nil {

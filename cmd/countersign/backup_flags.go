@@ -37,15 +37,15 @@ func (k *keepFlags) keep() backup.Keep {
 }
 
 // placeBackup reads where a backup goes.
-func placeBackup(ctx context.Context, out string, o *backup.CreateOptions) (err error) {
-	switch info, statErr := os.Stat(out); {
+func (a *app) placeBackup(ctx context.Context, out string, o *backup.CreateOptions) (err error) {
+	switch info, statErr := os.Stat(a.Path(out)); {
 	case out == "":
 	case strings.Contains(out, "://"):
 		o.Bucket, err = backup.OpenBucket(out)
 	case (statErr == nil && info.IsDir()) || strings.HasSuffix(out, string(filepath.Separator)):
-		o.Folder = out
+		o.Folder = a.Path(out)
 	default:
-		o.File = out
+		o.File = a.Path(out)
 	}
 	return err
 }

@@ -44,7 +44,7 @@ once. The URL of a bucket is kept encrypted and is not shown.`,
 	c.Flags().StringArrayVar(&f.recipients, "recipient", nil, "encrypt for this age `public key`; can be repeated")
 	f.keep.register(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		change, err := f.read(c)
+		change, err := f.read(c, b.Path)
 		if err != nil {
 			return err
 		}
@@ -60,8 +60,8 @@ once. The URL of a bucket is kept encrypted and is not shown.`,
 	return c
 }
 
-// read returns what the flags change, nil for nothing.
-func (f *scheduleFlags) read(c *cobra.Command) (change func(*backup.Settings), err error) {
+// read returns what the flags change, nil for nothing. open returns where a path leads.
+func (f *scheduleFlags) read(c *cobra.Command, open func(path string) string) (change func(*backup.Settings), err error) {
 	given := map[string]bool{}
 	for _, name := range []string{"off", "every", "at", "out", "with-key-file", "recipient", "keep", "keep-days"} {
 		if c.Flags().Changed(name) {
@@ -84,7 +84,7 @@ func (f *scheduleFlags) read(c *cobra.Command) (change func(*backup.Settings), e
 		}
 	}
 	if f.out != "" && !strings.Contains(f.out, "://") {
-		if f.out, err = filepath.Abs(f.out); err != nil {
+		if f.out, err = filepath.Abs(open(f.out)); err != nil {
 			return nil, err
 		}
 	}

@@ -31,6 +31,9 @@ func (b backupCommands) reading(c *cobra.Command, f sourceFlags, file string, do
 		defer s.Media.Close()
 	}
 	from := backup.Source{File: file}
+	if f.from == "" {
+		from.File = b.Path(file)
+	}
 	if f.from != "" {
 		if from.Bucket, err = backup.OpenBucket(f.from); err != nil {
 			return err
@@ -38,7 +41,7 @@ func (b backupCommands) reading(c *cobra.Command, f sourceFlags, file string, do
 		defer from.Bucket.Close()
 	}
 	if f.identity != "" {
-		if from.Identities, err = backup.ReadIdentities(f.identity); err != nil {
+		if from.Identities, err = backup.ReadIdentities(b.Path(f.identity)); err != nil {
 			return err
 		}
 	}

@@ -167,7 +167,7 @@ func (a *app) readConfig(c *cobra.Command, l locationFlags) (*config.File, error
 	}
 	explicit := path != ""
 	path = cmp.Or(path, filepath.Join(a.system, l.configName()))
-	file, err := config.Read(path)
+	file, err := config.Read(a.Path(path))
 	if errors.Is(err, fs.ErrNotExist) && !explicit {
 		return nil, nil
 	}

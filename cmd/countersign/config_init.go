@@ -86,14 +86,14 @@ An existing file is never overwritten. A new one can be read by you alone.`,
 			return err
 		}
 		var text bytes.Buffer
-		if err := config.Write(&text, configHead(of), settings); err != nil {
+		if err := config.Write(&text, configHead(of), settings, a.Path); err != nil {
 			return err
 		}
 		if out == "-" {
 			_, err := a.Out.Write(text.Bytes())
 			return err
 		}
-		switch err := writeNew(out, text.Bytes(), 0o600); {
+		switch err := a.writeNew(out, text.Bytes(), 0o600); {
 		case os.IsExist(err):
 			return cli.Fail(cli.ExitConflict, "file_exists", out+" already exists and is not overwritten; edit it, or name another file with --out")
 		case err != nil:

@@ -58,8 +58,8 @@ The store's API keys are public. Do not make it reachable from other machines.`,
 }
 
 func (a *app) demo(ctx context.Context, flags demoFlags) error {
-	dir := flags.keep
-	if dir == "" {
+	dir := a.Path(flags.keep)
+	if flags.keep == "" {
 		temporary, err := os.MkdirTemp("", "countersign-demo-")
 		if err != nil {
 			return folderError(os.TempDir(), "used", err)

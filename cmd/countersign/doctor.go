@@ -75,17 +75,18 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 		if err != nil {
 			return nil, err
 		}
-		dirs = append(dirs, at.dir)
+		dir := a.Service.Dir
+		dirs = append(dirs, dir)
 		_, err = os.Stat(at.dir)
 		missing := os.IsNotExist(err)
 		if missing && !one.named(a, c) {
 			continue
 		}
-		found := missingFolder(at.dir)
+		found := missingFolder(dir)
 		if !missing { // opening it would make it
 			found = append(a.checkConfig(c, one.locationFlags), a.examineService(c.Context(), one.service, at, site, one.open)...)
 		}
-		reports = append(reports, report{one.service, at.dir, found})
+		reports = append(reports, report{one.service, dir, found})
 	}
 	if len(reports) == 0 {
 		return nil, cli.Fail(cli.ExitNotFound, "nothing_here", fmt.Sprintf("found no store in %s and no addon in %s; name their folders with --data and --addon-data", dirs...))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/cli"
-	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/transfer"
@@ -38,7 +37,7 @@ reads it again.`,
 		},
 	}, func(ctx context.Context, s *store.Store, id int64) error {
 		i, err := s.ShowItem(ctx, operator(), id)
-		return a.showItem(ctx, s, cmp.Or(base, sqldb.ServedAt(a.Service.Dir)), i, err)
+		return a.showItem(ctx, s, cmp.Or(base, a.served()), i, err)
 	})
 	c.Flags().String("base-url", "", "the store's public `URL`, for the addresses of uploaded files (default: the running server's; "+storeLocation.baseURL+")")
 	return c

@@ -46,7 +46,7 @@ what the server has.`,
 		i, err := s.ShowItem(ctx, operator(), id)
 		for _, slot := range itemSlots {
 			if path := *files[slot.Slot]; err == nil && path != "" {
-				i, err = uploadFile(ctx, s, id, slot.Slot, path)
+				i, err = a.uploadFile(ctx, s, id, slot.Slot, path)
 			}
 		}
 		return a.showItem(ctx, s, "", i, err)
@@ -58,8 +58,8 @@ what the server has.`,
 }
 
 // uploadFile uploads a file for a slot of an item.
-func uploadFile(ctx context.Context, s *store.Store, id int64, slot media.Slot, path string) (store.Item, error) {
-	file, err := os.Open(path)
+func (a *app) uploadFile(ctx context.Context, s *store.Store, id int64, slot media.Slot, path string) (store.Item, error) {
+	file, err := os.Open(a.Path(path))
 	if os.IsNotExist(err) {
 		return store.Item{}, cli.Fail(cli.ExitNotFound, "file_not_found", fmt.Sprintf("no such file: %s; check its name", path))
 	}

@@ -136,15 +136,15 @@ func (a *app) showSigned(l licensing.Signed, flags licenseFlags, err error) erro
 	case flags.out == "":
 		v.License = l.Text
 	default:
-		v.File, err = flags.out, writeLicense(flags.out, l.Text+"\n")
+		v.File, err = flags.out, a.writeLicense(flags.out, l.Text+"\n")
 	}
 	return a.Show(v, err)
 }
 
 // writeLicense writes a file that must not exist.
-func writeLicense(path, text string) error {
+func (a *app) writeLicense(path, text string) error {
 	const next = "; the license was issued. Repeat the command with another --out to write it"
-	switch err := writeNew(path, []byte(text), 0o644); {
+	switch err := a.writeNew(path, []byte(text), 0o644); {
 	case os.IsExist(err):
 		return cli.Fail(cli.ExitConflict, "file_exists", path+" already exists and was not changed"+next)
 	case err != nil:

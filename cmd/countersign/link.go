@@ -8,7 +8,6 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/config"
-	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/spf13/cobra"
 )
 
@@ -22,7 +21,7 @@ func onLink[S any](a *app, of locationFlags, c *cobra.Command, open opener[S], d
 			return err
 		}
 		return open(c, func(ctx context.Context, s S) error {
-			return do(ctx, s, cmp.Or(url, sqldb.ServedAt(a.Service.Dir), "http://"+of.address), args)
+			return do(ctx, s, cmp.Or(url, a.served(), "http://"+of.address), args)
 		})
 	}
 	return c

@@ -7,6 +7,7 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/config"
 	"github.com/countersign/countersign/internal/play"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -121,11 +122,15 @@ func (l locationFlags) named(a *app, c *cobra.Command) bool {
 	})
 }
 
+// served returns where the server of the located service is, "" where none runs.
+func (a *app) served() string { return sqldb.ServedAt(a.Path(a.Service.Dir)) }
+
 // locate reads where a service is, from the command's flags once [app.configure] has set them.
 func (a *app) locate(c *cobra.Command, l locationFlags) (location, error) {
 	var at location
 	var err error
-	at.dir, at.url = c.Flag(l.data).Value.String(), c.Flag(l.db).Value.String()
+	dir := c.Flag(l.data).Value.String()
+	at.dir, at.url = a.Path(dir), c.Flag(l.db).Value.String()
 	if media := c.Flag(l.media); media != nil {
 		at.media = media.Value.String()
 	}
@@ -148,6 +153,6 @@ func (a *app) locate(c *cobra.Command, l locationFlags) (location, error) {
 	if at.url != "" && !isPostgresURL(at.url) {
 		return location{}, cli.Usage(c, config.Label(c.Flag(l.db))+" is not a URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
 	}
-	a.Service = cli.Service{Dir: at.dir, Postgres: at.url != "", Command: l.command, KeyVariable: at.keyVariable}
+	a.Service = cli.Service{Dir: dir, Postgres: at.url != "", Command: l.command, KeyVariable: at.keyVariable}
 	return at, nil
 }

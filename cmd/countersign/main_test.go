@@ -3,18 +3,46 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
-	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == program {
+		main()
+	}
 	dbtest.Setup()
-	testscript.Main(m, map[string]func(){"countersign": main})
+	debug.SetGCPercent(400) // tests make much garbage and keep little
+	os.Exit(withProgram(m))
+}
+
+// program is the name under which the test binary is the program itself. That of testscript would
+// make a process of each command of a script.
+const program = "countersign"
+
+// withProgram runs the tests with the program in PATH.
+func withProgram(m *testing.M) int {
+	binary, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	dir, err := os.MkdirTemp("", "countersign-program-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := errors.Join(os.Symlink(binary, filepath.Join(dir, program)), os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))); err != nil {
+		panic(err)
+	}
+	return m.Run()
 }
 
 // environment is what a run sees in place of os.LookupEnv. A variable without a value
@@ -23,8 +51,13 @@ type environment map[string]string
 
 const setEmpty = "\x00"
 
+// lookup finds GOGC, unless it has a value here: a server then leaves the memory of this process alone,
+// which is not its own.
 func (e environment) lookup(name string) (string, bool) {
-	value := e[name]
+	value, there := e[name]
+	if name == "GOGC" && !there {
+		value = "400"
+	}
 	return strings.TrimPrefix(value, setEmpty), value != ""
 }
 

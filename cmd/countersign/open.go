@@ -89,7 +89,7 @@ func (a *app) findStore(c *cobra.Command) error {
 		return err
 	}
 	if at.url == "" && !store.Begun(at.dir) {
-		return cli.Fail(cli.ExitNotFound, "no_store", fmt.Sprintf("no store in %s; name its folder with --data, or create one there with: countersign store workspace create USERNAME --data %[1]s", at.dir))
+		return cli.Fail(cli.ExitNotFound, "no_store", fmt.Sprintf("no store in %s; name its folder with --data, or create one there with: countersign store workspace create USERNAME --data %[1]s", a.Service.Dir))
 	}
 	return nil
 }

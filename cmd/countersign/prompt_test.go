@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/dbtest"
 )
 
 func fixedNow() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
@@ -147,12 +150,29 @@ func (c cancelAt) Write(p []byte) (int, error) {
 // code-1, and returns the data folder.
 func shop(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := shops.New(t, dbtest.SQLite).Dir
 	if err := os.Chmod(dir, 0o700); err != nil { // as a data folder is made
 		t.Fatal(err)
 	}
-	must(t, dir, "store", "import", writeFile(t, shopLines))
 	return dir
+}
+
+// shops is a store of shopLines, and sites an addon after its first update.
+var (
+	shops = template(shopLines, "store", "import", "-")
+	sites = template("", "addon", "update")
+)
+
+// template is what a command makes in an empty database and an empty folder.
+func template(stdin string, args ...string) *dbtest.Template {
+	return dbtest.NewTemplate(func(db dbtest.DB) error {
+		env := environment{envData: db.Dir, envDB: db.URL, envAddonData: db.Dir, envAddonDB: db.URL}
+		var stderr bytes.Buffer
+		if code := run(context.Background(), args, env.lookup, strings.NewReader(stdin), io.Discard, &stderr); code != 0 {
+			return errors.New(stderr.String())
+		}
+		return nil
+	})
 }
 
 func writeFile(t *testing.T, text string) string {

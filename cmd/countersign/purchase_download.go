@@ -6,7 +6,6 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/cli"
-	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/pages"
@@ -40,7 +39,7 @@ The link leads to --base-url, or to the server that runs on the data folder.`,
 		return a.Show(struct {
 			DownloadURL string                `json:"download_url" card:"1,Link"`
 			ExpiresAt   countersign.Timestamp `json:"expires_at" card:"2,Valid until"`
-		}{cmp.Or(base, sqldb.ServedAt(a.Service.Dir), "http://"+storeLocation.address) + pages.PathDownload + token, l.ExpiresAt}, err)
+		}{cmp.Or(base, a.served(), "http://"+storeLocation.address) + pages.PathDownload + token, l.ExpiresAt}, err)
 	})
 	c.Flags().String("valid", "7d", "for how `long` the link is valid, like 24h or 30d, at most 90d")
 	c.Flags().String("base-url", "", "the public `URL` of the pages, for links (default: the running server's; "+storeLocation.baseURL+")")

@@ -26,7 +26,7 @@ func TestATailFollowsARunningServer(t *testing.T) {
 		first := server.calledID("/api/items/all")
 		for commandIn(t, env, "store", "log", "show", first).code != 0 { // a second at most
 		}
-		tail := startCommand(t, env, "store", "log", "tail", "--follow", "--json")
+		tail := startCommand(t, "", env, "store", "log", "tail", "--follow", "--json")
 		follows := func(id string) {
 			t.Helper()
 			line, err := tail.stdout.ReadBytes('\n')

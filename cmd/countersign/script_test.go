@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,6 +22,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon"
 	addonsample "github.com/countersign/countersign/internal/addon/sample"
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -27,13 +30,39 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestScripts runs testdata/*.txt on both engines. Beside the commands of
+// anyEngine is the first line of a script that runs on SQLite alone. A command does the same on both
+// engines once its service is open, and the packages below test on both what it calls. The other
+// scripts open, create, migrate, move, back up and serve, or go a long way through a service.
+const anyEngine = "# engine: any\n"
+
+// scriptsFor returns the scripts that run on an engine.
+func scriptsFor(t *testing.T, engine string) (files []string) {
+	all, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d scripts, %v", len(all), err)
+	}
+	for _, file := range all {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if engine == dbtest.SQLite || !bytes.HasPrefix(text, []byte(anyEngine)) {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// TestScripts runs testdata/*.txt on both engines, see [anyEngine]. Beside the commands of
 // testscript, scripts have:
 //
+//	countersign ARGS     run the program in this process; exec countersign starts another one
+//	input FILE           what the next countersign reads from stdin
 //	use NAME             work on the store of that name; it is empty at first
 //	site NAME            work on the addon of that name; nothing is there at first
 //	emptied NAME         take everything out of the database of a store or an addon
-//	exits N COMMAND      run a command that must end with exit code N
+//	exits N [NAME=VALUE] countersign ARGS
+//	                     the same, with other variables; it must end with exit code N
 //	get VARIABLE MEMBER  keep a member of the JSON object on the last stdout
 //	sample FILE          write the sample shop with its keys to a file
 //	spoil DATA DB SQL    run a statement on the database in the folder and at the URL
@@ -41,7 +70,8 @@ import (
 //	account FILE         write a service account to a file
 //	start COMMAND        run countersign COMMAND --json --listen 127.0.0.1:0 in the
 //	                     background; members of its first line become variables
-//	quit [TERM]          end it by Ctrl-C, or by SIGTERM; it must end with exit code 0; prints its stderr
+//	launch COMMAND       start it as a process
+//	quit [TERM]          end it; a process by Ctrl-C, or by SIGTERM; it must end with exit code 0; prints its stderr
 //	validate KEY CODE    ask the started store; prints status, X-Error-Code and body
 //	await KEY CODE WANT  validate until the answer matches
 //	fetch PATH [WANT]    ask the started addon, until the answer matches where WANT is
@@ -49,7 +79,7 @@ import (
 func TestScripts(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
 		testscript.Run(t, testscript.Params{
-			Dir:                "testdata",
+			Files:              scriptsFor(t, db.Engine),
 			RequireUniqueNames: true,
 			Setup: func(env *testscript.Env) error {
 				env.Values[scriptKey{}] = &script{t: env.T().(testing.TB), engine: db.Engine, urls: map[string]string{}}
@@ -62,7 +92,7 @@ func TestScripts(t *testing.T) {
 				return name == db.Engine, nil
 			},
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){
-				"use": use, "exits": exits, "get": get, "sample": writeSample, "start": start, "quit": quit, "validate": validate, "await": await,
+				program: succeed, "input": setInput, "use": use, "exits": exits, "get": get, "sample": writeSample, "start": start, "launch": launch, "quit": quit, "validate": validate, "await": await,
 				"emptied": emptied, "site": useSite, "fetch": fetchAddon, "account": writeAccount, "spoil": spoil,
 			},
 		})
@@ -71,12 +101,8 @@ func TestScripts(t *testing.T) {
 
 // The command stop of testscript ends a script, and what follows is not run.
 func TestNoScriptEndsEarly(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d scripts, %v", len(files), err)
-	}
 	early := regexp.MustCompile(`(?m)^(\[.*\] )?stop\b`)
-	for _, file := range files {
+	for _, file := range scriptsFor(t, dbtest.SQLite) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -92,8 +118,9 @@ type script struct {
 	t      testing.TB
 	engine string
 	urls   map[string]string // of PostgreSQL databases, by the names of stores and addons
-	server *exec.Cmd
-	stderr bytes.Buffer
+	input  string            // of the next command
+	// quit ends the started server and returns its stderr.
+	quit func(terminate bool) (stderr string, err error)
 }
 
 type scriptKey struct{}
@@ -139,19 +166,47 @@ func emptied(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// runProgram runs the program in this process, in the folder and the environment of the script.
+// variables take the place of those; an empty one is not set.
+func runProgram(ts *testscript.TestScript, variables environment, args []string) (code int) {
+	s := scriptOf(ts)
+	lookup := func(name string) (string, bool) {
+		value, ok := variables[name]
+		if !ok {
+			value = ts.Getenv(name)
+		}
+		return value, value != ""
+	}
+	a := &app{Console: cli.New(lookup, strings.NewReader(s.input), ts.Stdout(), ts.Stderr())}
+	a.Dir, s.input = ts.MkAbs("."), ""
+	return a.execute(s.t.Context(), args)
+}
+
+func succeed(ts *testscript.TestScript, neg bool, args []string) {
+	if code := runProgram(ts, nil, args); (code == 0) == neg {
+		ts.Fatalf("exit code %d", code)
+	}
+}
+
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	err = ts.Exec(args[1], args[2:]...)
-	code := 0
-	if exit, ok := err.(*exec.ExitError); ok {
-		code = exit.ExitCode()
-	} else {
-		ts.Check(err)
+	at := slices.Index(args, program)
+	if at < 0 {
+		ts.Fatalf("exits runs %s alone", program)
 	}
-	if code != want {
+	variables := environment{}
+	for _, given := range args[1:at] {
+		name, value, _ := strings.Cut(given, "=")
+		variables[name] = value
+	}
+	if code := runProgram(ts, variables, args[at+1:]); code != want {
 		ts.Fatalf("exit code %d, want %d", code, want)
 	}
+}
+
+func setInput(ts *testscript.TestScript, _ bool, args []string) {
+	scriptOf(ts).input = ts.ReadFile(args[0])
 }
 
 func get(ts *testscript.TestScript, _ bool, args []string) {
@@ -188,64 +243,83 @@ func spoil(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 }
 
-func start(ts *testscript.TestScript, _ bool, args []string) {
-	s := scriptOf(ts)
-	server := exec.Command(program(ts), append(args, "--json", "--listen", "127.0.0.1:0")...)
-	s.server, server.Dir = server, ts.MkAbs(".")
-	s.stderr.Reset()
+// environmentOf returns the variables of a script that a server reads.
+func environmentOf(ts *testscript.TestScript) environment {
+	env := environment{}
 	for _, name := range []string{envConfig, envAddonConfig, envData, envDB, envAddonData, envAddonDB, envAddonURL, envAdminEmail, envAdminPassword + "_FILE",
 		envStoreAdminEmail, envStoreAdminPassword + "_FILE", envRequestLog, "HOME", "TMPDIR", "GORACE"} {
-		if value := ts.Getenv(name); value != "" {
-			s.server.Env = append(s.server.Env, name+"="+value)
+		env[name] = ts.Getenv(name)
+	}
+	return env
+}
+
+func start(ts *testscript.TestScript, _ bool, args []string) {
+	s := scriptOf(ts)
+	server := startServerIn(s.t, ts.MkAbs("."), environmentOf(ts), args...)
+	ts.Defer(server.end)
+	go io.Copy(io.Discard, server.stdout) //nolint:errcheck // what it prints later
+	s.quit = func(bool) (string, error) {
+		if code := server.stop(); code != 0 {
+			return server.stderr.String(), fmt.Errorf("exit code %d", code)
+		}
+		return server.stderr.String(), nil
+	}
+	setSaid(ts, server.said)
+}
+
+func launch(ts *testscript.TestScript, _ bool, args []string) {
+	s := scriptOf(ts)
+	server := exec.Command(programPath(ts), append(args, "--json", "--listen", "127.0.0.1:0")...)
+	server.Dir = ts.MkAbs(".")
+	for name, value := range environmentOf(ts) {
+		if value != "" {
+			server.Env = append(server.Env, name+"="+value)
 		}
 	}
-	s.server.Stderr = &s.stderr
-	stdout, err := s.server.StdoutPipe()
+	var stderr bytes.Buffer
+	server.Stderr = &stderr
+	stdout, err := server.StdoutPipe()
 	ts.Check(err)
-	ts.Check(s.server.Start())
+	ts.Check(server.Start())
 	ts.Defer(func() {
 		_ = server.Process.Kill()
 		_ = server.Wait()
 	})
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
-		_ = s.server.Wait()
-		ts.Fatalf("it did not start: %s", s.stderr.String())
+		_ = server.Wait()
+		ts.Fatalf("it did not start: %s", stderr.String())
+	}
+	s.quit = func(terminate bool) (string, error) {
+		signal := os.Interrupt
+		if terminate {
+			signal = syscall.SIGTERM
+		}
+		err := errors.Join(server.Process.Signal(signal), server.Wait())
+		return stderr.String(), err
 	}
 	var said map[string]string
 	ts.Check(json.Unmarshal([]byte(line), &said))
+	setSaid(ts, said)
+}
+
+func setSaid(ts *testscript.TestScript, said map[string]string) {
 	for member, value := range said {
 		ts.Setenv(strings.ToUpper(member), value)
 	}
 }
 
-// program finds the program that testscript made for the scripts.
-func program(ts *testscript.TestScript) string {
-	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
-		if path := filepath.Join(dir, "countersign"); isFile(path) {
-			return path
-		}
-	}
-	ts.Fatalf("no program countersign in PATH")
-	return ""
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+// programPath finds the program in PATH.
+func programPath(ts *testscript.TestScript) string {
+	path, err := exec.LookPath(program)
+	ts.Check(err)
+	return path
 }
 
 func quit(ts *testscript.TestScript, _ bool, args []string) {
-	s := scriptOf(ts)
-	signal := os.Interrupt
-	if len(args) > 0 {
-		signal = syscall.SIGTERM
-	}
-	ts.Check(s.server.Process.Signal(signal))
-	if err := s.server.Wait(); err != nil {
-		ts.Fatalf("after %v: %v: %s", signal, err, s.stderr.String())
-	}
-	fmt.Fprint(ts.Stderr(), s.stderr.String())
+	stderr, err := scriptOf(ts).quit(len(args) > 0)
+	fmt.Fprint(ts.Stderr(), stderr)
+	ts.Check(err)
 }
 
 func validate(ts *testscript.TestScript, _ bool, args []string) {

@@ -22,7 +22,7 @@ import (
 
 // running is a server in this process.
 type running struct {
-	t       *testing.T
+	t       testing.TB
 	said    map[string]string // the JSON object on its first line
 	stdout  *bufio.Reader
 	stderr  *lockedBuffer
@@ -32,9 +32,15 @@ type running struct {
 }
 
 // startServer runs a command that serves and waits until it says where.
-func startServer(t *testing.T, env environment, args ...string) *running {
+func startServer(t testing.TB, env environment, args ...string) *running {
 	t.Helper()
-	s := startCommand(t, env, append(args, "--json", "--listen", "127.0.0.1:0")...)
+	return startServerIn(t, "", env, args...)
+}
+
+// startServerIn is startServer in a folder in which relative paths begin.
+func startServerIn(t testing.TB, dir string, env environment, args ...string) *running {
+	t.Helper()
+	s := startCommand(t, dir, env, append(args, "--json", "--listen", "127.0.0.1:0")...)
 	line, err := s.stdout.ReadString('\n')
 	if err != nil {
 		t.Fatalf("it did not start: exit %d: %s", <-s.done, s.stderr)
@@ -45,22 +51,27 @@ func startServer(t *testing.T, env environment, args ...string) *running {
 	return s
 }
 
-func startCommand(t *testing.T, env environment, args ...string) *running {
+func startCommand(t testing.TB, dir string, env environment, args ...string) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	in, out := io.Pipe()
 	s := &running{t: t, stdout: bufio.NewReader(in), stderr: new(lockedBuffer), cancel: cancel, done: make(chan int, 1)}
 	go func() {
-		code := run(ctx, args, env.lookup, strings.NewReader(""), out, s.stderr)
+		a := &app{Console: cli.New(env.lookup, strings.NewReader(""), out, s.stderr)}
+		a.Dir = dir
+		code := a.execute(ctx, args)
 		out.Close()
 		s.done <- code
 	}()
-	t.Cleanup(func() {
-		if !s.stopped {
-			s.stop()
-		}
-	})
+	t.Cleanup(s.end)
 	return s
+}
+
+// end stops the server, if it was not stopped.
+func (s *running) end() {
+	if !s.stopped {
+		s.stop()
+	}
 }
 
 // stop interrupts the server and returns its exit code.
@@ -80,7 +91,7 @@ func (s *running) get(path string) (status int, body string) {
 	return fetch(s.t, s.said["store_url"]+path)
 }
 
-func fetch(t *testing.T, url string) (status int, body string) {
+func fetch(t testing.TB, url string) (status int, body string) {
 	t.Helper()
 	r, err := http.Get(url)
 	if err != nil {
@@ -126,9 +137,10 @@ func TestServeSaysWhereAndEndsCleanly(t *testing.T) {
 	}
 }
 
-func TestServeRunsAlsoWhenItsMemoryIsSetFromOutside(t *testing.T) {
-	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
-		s := startServer(t, environment{envData: t.TempDir(), name: "100"}, "store", "serve")
+func TestServeRunsWhoeverSetsItsMemory(t *testing.T) {
+	for name, env := range map[string]environment{"GOGC": {"GOGC": "100"}, "GOMEMLIMIT": {"GOGC": "", "GOMEMLIMIT": "100"}, "the server": {"GOGC": ""}} {
+		env[envData] = t.TempDir()
+		s := startServer(t, env, "store", "serve")
 		status, _ := s.get("/readyz")
 		if code := s.stop(); status != http.StatusOK || code != cli.ExitOK {
 			t.Errorf("%s: status %d, exit %d: %s", name, status, code, s.stderr)
@@ -190,13 +202,9 @@ func TestTheFailLimitAndTheBaseURLReachTheAPI(t *testing.T) {
 
 func TestServeWaitsForPostgreSQL(t *testing.T) {
 	t.Parallel()
-	db := dbtest.New(t, dbtest.Postgres)
+	db := shops.New(t, dbtest.Postgres)
 	proxy := dbtest.NewProxy(t, db)
 	env := environment{envData: db.Dir, envDB: proxy.URL}
-	file := writeFile(t, shopLines)
-	if r := commandIn(t, env, "store", "import", file); r.code != 0 {
-		t.Fatal(r.err)
-	}
 	proxy.Cut()
 	if r := commandIn(t, env, "store", "key", "list"); r.code != cli.ExitUnreachable || !strings.Contains(r.err, "check that PostgreSQL runs") {
 		t.Errorf("a command while it is down: exit %d, %q", r.code, r.err)
@@ -261,7 +269,7 @@ func TestServeEndsWhenThePostgreSQLThatComesBackBelongsToAnotherKey(t *testing.T
 
 func TestTheDemosCurlLineWorksWhenPasted(t *testing.T) {
 	dbtest.NeedProgram(t, "curl")
-	s := startCommand(t, environment{}, "demo", "--listen", "127.0.0.1:0", "--addon-listen", "127.0.0.1:0")
+	s := startCommand(t, "", environment{}, "demo", "--listen", "127.0.0.1:0", "--addon-listen", "127.0.0.1:0")
 	var said strings.Builder
 	for !strings.Contains(said.String(), "Press Ctrl+C to stop.") {
 		line, err := s.stdout.ReadString('\n')

@@ -215,9 +215,7 @@ func (l *server) newFrame(about frame.Options, openAPI []byte) (framed *frame.Fr
 	if base.Host != "" {
 		about.Origin = base.Scheme + "://" + base.Host
 	}
-	if about.Documentation, err = frame.NewDocumentation(base.Path, openAPI); err != nil {
-		return nil, "", err
-	}
+	about.Documentation = frame.NewDocumentation(base.Path, openAPI)
 	framed, err = frame.New(about)
 	return framed, base.Path, err
 }

@@ -39,12 +39,12 @@ func (l *server) openTLS(dir string) error {
 	case !o.on():
 		return nil
 	case o.certificate != "":
-		files, err := certificate.OpenFiles(certificate.FileOptions{Certificate: o.certificate, Key: o.key, Log: l.log, Now: l.app.Now})
+		files, err := certificate.OpenFiles(certificate.FileOptions{Certificate: l.app.Path(o.certificate), Key: l.app.Path(o.key), Log: l.log, Now: l.app.Now})
 		if err != nil {
 			return err
 		}
 		l.certificates = files
-		l.warnOfExposedKey(o.key)
+		l.warnOfExposedKey(l.app.Path(o.key))
 		return nil
 	}
 	issued, err := newACME(o, filepath.Join(dir, acmeFolder), l.log, l.app.Now)

@@ -51,13 +51,13 @@ lines, 8 --skip-bad wrote the others.`,
 			if args[0] == "-" {
 				return open(c, func(ctx context.Context, s *store.Store) error { return a.importStdin(ctx, s, flags) })
 			}
-			file, size, err := openImport(args[0])
+			file, size, err := a.openImport(args[0])
 			if err != nil {
 				return err
 			}
 			defer file.Close()
 			return open(c, func(ctx context.Context, s *store.Store) error {
-				return a.importFile(ctx, s, file, importedFile{file.Name(), size}, flags)
+				return a.importFile(ctx, s, file, importedFile{args[0], size}, flags)
 			})
 		},
 	}
@@ -65,13 +65,13 @@ lines, 8 --skip-bad wrote the others.`,
 	return c
 }
 
-func openImport(path string) (file *os.File, size int64, err error) {
-	info, err := os.Stat(path)
+func (a *app) openImport(path string) (file *os.File, size int64, err error) {
+	info, err := os.Stat(a.Path(path))
 	if err == nil && !info.Mode().IsRegular() {
 		return nil, 0, cli.Fail(cli.ExitUsage, "usage", fmt.Sprintf("%s is not a regular file; write the lines to a file first and name it", path))
 	}
 	if err == nil {
-		file, err = os.Open(path)
+		file, err = os.Open(a.Path(path))
 	}
 	switch {
 	case os.IsNotExist(err):
@@ -106,7 +106,7 @@ func (a *app) importFile(ctx context.Context, s *store.Store, file io.ReadSeeker
 	if err != nil {
 		return err
 	}
-	bad, err := newRejects(about.name, o.CSV != nil)
+	bad, err := a.newRejects(about.name, o.CSV != nil)
 	if err != nil {
 		return err
 	}
@@ -250,19 +250,21 @@ func importVerdict(report transfer.ImportReport, bad *rejects, dryRun bool) erro
 // rejects copies the bad lines of an import to a file beside it. The file is
 // made with the first one.
 type rejects struct {
-	path   string
+	path   string // as messages name it
+	at     string // where it is
 	file   *os.File
 	failed error // of writing it; the import goes on
 }
 
 // newRejects removes the file that an earlier import left.
-func newRejects(imported string, csv bool) (*rejects, error) {
+func (a *app) newRejects(imported string, csv bool) (*rejects, error) {
 	format := formatLines
 	if csv {
 		format = formatCSV
 	}
 	r := &rejects{path: imported + ".rejected." + format}
-	if err := os.Remove(r.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	r.at = a.Path(r.path)
+	if err := os.Remove(r.at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, cli.Fail(cli.ExitFailed, "rejects_stale", fmt.Sprintf("%s of an earlier import can't be removed (%v); remove it yourself", r.path, fault.FileReason(err)))
 	}
 	return r, nil
@@ -274,7 +276,7 @@ func (r *rejects) add(line []byte) {
 		return
 	}
 	if r.file == nil && r.failed == nil {
-		r.file, r.failed = os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // lines may hold keys
+		r.file, r.failed = os.OpenFile(r.at, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // lines may hold keys
 	}
 	if r.failed == nil {
 		_, r.failed = fmt.Fprintf(r.file, "%s\n", line)

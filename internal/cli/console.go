@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -26,8 +26,10 @@ type Console struct {
 	// Person reports whether stdin is a terminal, so that somebody can answer.
 	Person    bool
 	LookupEnv func(string) (string, bool)
-	Now       func() time.Time
-	Service   Service
+	// Dir is the folder in which relative paths begin, "" for the current folder of the process.
+	Dir     string
+	Now     func() time.Time
+	Service Service
 	Flags
 	command  *cobra.Command // the one that ran
 	keyboard *os.File       // stdin, nil when it is not a terminal
@@ -78,7 +80,7 @@ func (t *Console) Register(root *cobra.Command) {
 
 // Run runs a command line and returns its exit code.
 func (t *Console) Run(ctx context.Context, root *cobra.Command, args []string) int {
-	root.SetArgs(slices.Concat([]string{}, args)) // never nil, for which cobra takes os.Args
+	root.SetArgs(append([]string{}, args...)) // never nil, for which cobra takes os.Args
 	root.SetIn(t.In)
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
@@ -218,6 +220,14 @@ func (t *Console) Variable(name string) (string, error) {
 	return value, nil
 }
 
+// Path returns where a path that somebody typed leads. Messages print what was typed.
+func (t *Console) Path(typed string) string {
+	if t.Dir == "" || filepath.IsAbs(typed) {
+		return typed
+	}
+	return filepath.Join(t.Dir, typed)
+}
+
 // Setting returns what a flag says, else its variable, else the flag's default. An empty
 // flag or variable is an error.
 func (t *Console) Setting(c *cobra.Command, flag, variable string) (string, error) {
@@ -256,7 +266,7 @@ func (t *Console) Secret(variable string) (string, error) {
 	case value != "":
 		return "", usageError(fmt.Sprintf("%s and %s_FILE are both set; unset one of them", variable, variable))
 	}
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(t.Path(path))
 	if err != nil {
 		return "", usageError(fmt.Sprintf("%s_FILE: %s can't be read (%v); name a file that this user can read", variable, path, fault.FileReason(err)))
 	}

@@ -136,7 +136,7 @@ const maxFile = 1 << 20
 // ReadInput reads a small file, or stdin for "-". what says what it is, next what to do when stdin can't be read.
 func (t *Console) ReadInput(path, what, next string) ([]byte, error) {
 	if path != "-" {
-		return ReadFile(path, what)
+		return t.ReadFile(path, what)
 	}
 	text, err := io.ReadAll(io.LimitReader(t.In, maxFile))
 	return text, inputError(context.Background(), err, what, next)
@@ -151,8 +151,8 @@ func inputError(ctx context.Context, err error, what, next string) error {
 }
 
 // ReadFile reads a small file that a flag names; what says what it is.
-func ReadFile(path, what string) ([]byte, error) {
-	file, err := os.Open(path)
+func (t *Console) ReadFile(path, what string) ([]byte, error) {
+	file, err := os.Open(t.Path(path))
 	if os.IsNotExist(err) {
 		return nil, Fail(ExitNotFound, "file_not_found", fmt.Sprintf("no such %s file: %s; check its name", what, path))
 	}

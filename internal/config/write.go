@@ -11,14 +11,15 @@ import (
 
 // Write writes a configuration file: the head as a comment, then each setting with a line that
 // explains it. A setting whose flag was given is set; the others are comments with their defaults.
-// The name of a file or folder in a flag starts at the current folder, so it is written in full.
-func Write(to io.Writer, head string, all []Setting) error {
+// The name of a file or folder in a flag starts at the current folder, so it is written in full;
+// open returns where it leads.
+func Write(to io.Writer, head string, all []Setting, open func(path string) string) error {
 	var b strings.Builder
 	for line := range strings.Lines(head) {
 		b.WriteString(strings.TrimRight("# "+line, " \n") + "\n")
 	}
 	for _, s := range all {
-		value, err := s.toml()
+		value, err := s.toml(open)
 		if err != nil {
 			return err
 		}
@@ -34,7 +35,7 @@ func Write(to io.Writer, head string, all []Setting) error {
 }
 
 // toml is the value as a file has it.
-func (s Setting) toml() (string, error) {
+func (s Setting) toml(open func(path string) string) (string, error) {
 	switch v := s.Value().(type) {
 	case []string:
 		quoted := make([]string, len(v))
@@ -44,7 +45,7 @@ func (s Setting) toml() (string, error) {
 		return "[" + strings.Join(quoted, ", ") + "]", nil
 	case string:
 		if s.Flag.Changed && s.isPath() {
-			absolute, err := filepath.Abs(v)
+			absolute, err := filepath.Abs(open(v))
 			if err != nil {
 				return "", fmt.Errorf("--%s: find the current folder: %w", s.Flag.Name, err)
 			}

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"net/http"
+	"sync"
 
 	"github.com/countersign/countersign/docs"
 	"github.com/countersign/countersign/internal/fault"
@@ -17,46 +18,54 @@ const PathReference = PathDocs + "/api"
 // PathLicenses is the licenses of the software that the program contains.
 const PathLicenses = "/licenses"
 
-// Documentation is the manuals and the reference of an API, ready to show.
+// Documentation is the manuals and the reference of an API. Both are rendered when they are first
+// shown, and fail only for a build whose documents are broken.
 type Documentation struct {
-	manuals   []docs.Manual
-	reference docs.Reference
+	manuals   func() ([]docs.Manual, error)
+	reference func() (docs.Reference, error)
 }
 
-// NewDocumentation renders the manuals for pages behind a path prefix ([Options.BasePath])
-// and arranges an OpenAPI document. It fails only for a build whose documents are broken.
-func NewDocumentation(basePath string, openAPI []byte) (*Documentation, error) {
-	manuals, err := docs.Render(basePath + PathDocs)
-	if err != nil {
-		return nil, err
+// NewDocumentation returns the manuals for pages behind a path prefix ([Options.BasePath]), and the
+// reference that an OpenAPI document describes.
+func NewDocumentation(basePath string, openAPI []byte) *Documentation {
+	return &Documentation{
+		manuals:   sync.OnceValues(func() ([]docs.Manual, error) { return docs.Render(basePath + PathDocs) }),
+		reference: sync.OnceValues(func() (docs.Reference, error) { return docs.ReadReference(openAPI) }),
 	}
-	reference, err := docs.ReadReference(openAPI)
-	if err != nil {
-		return nil, err
-	}
-	return &Documentation{manuals, reference}, nil
 }
 
 func (f *Frame) showDocs(w http.ResponseWriter, r *Request) error {
+	manuals, err := f.Documentation.manuals()
+	if err != nil {
+		return err
+	}
+	reference, err := f.Documentation.reference()
+	if err != nil {
+		return err
+	}
 	return f.Show(w, r, Page{
 		Title: "Documentation", Lead: "The manuals of this version, and the reference of its API.",
-		Bare: true, Wide: true, Body: f.Documentation.contents(),
+		Bare: true, Wide: true, Body: contentsOf(manuals, reference),
 	})
 }
 
-func (d *Documentation) contents() Contents {
+func contentsOf(manuals []docs.Manual, reference docs.Reference) Contents {
 	all := Contents{
-		{Link{Label: d.reference.Title, Path: PathReference}, "Every endpoint with its parameters, responses and error codes."},
+		{Link{Label: reference.Title, Path: PathReference}, "Every endpoint with its parameters, responses and error codes."},
 		{Link{Label: "OpenAPI document", Path: "/openapi.json"}, "The same for programs, as JSON."},
 	}
-	for _, m := range d.manuals {
+	for _, m := range manuals {
 		all = append(all, Destination{Link{Label: m.Title, Path: PathDocs + "/" + m.Name}, m.Summary})
 	}
 	return append(all, Destination{Link{Label: "Licenses", Path: PathLicenses}, "The licenses of the software that this program contains."})
 }
 
 func (f *Frame) showManual(w http.ResponseWriter, r *Request) error {
-	for _, m := range f.Documentation.manuals {
+	manuals, err := f.Documentation.manuals()
+	if err != nil {
+		return err
+	}
+	for _, m := range manuals {
 		if m.Name == r.PathValue("manual") {
 			return f.Show(w, r, Page{Title: m.Title, Crumbs: toDocs, Bare: true, Wide: true, Body: manualView(m)})
 		}
@@ -65,7 +74,10 @@ func (f *Frame) showManual(w http.ResponseWriter, r *Request) error {
 }
 
 func (f *Frame) showReference(w http.ResponseWriter, r *Request) error {
-	ref := f.Documentation.reference
+	ref, err := f.Documentation.reference()
+	if err != nil {
+		return err
+	}
 	return f.Show(w, r, Page{Title: ref.Title, Crumbs: toDocs, Bare: true, Wide: true, Body: referenceView(ref)})
 }
 

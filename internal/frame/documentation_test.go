@@ -17,11 +17,7 @@ func TestDocumentationIsShownWithoutSigningIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	documentation, err := frame.NewDocumentation("", openAPI)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := readers(t, frame.Options{Brand: "A shop", Home: "/", Documentation: documentation})
+	b := readers(t, frame.Options{Brand: "A shop", Home: "/", Documentation: frame.NewDocumentation("", openAPI)})
 	all := b.Get("/docs").Status(http.StatusOK).Says("Countersign store API", "Run a store", "The addon", "License files", "Licenses")
 	for _, path := range []string{"/docs/api", "/docs/store", "/docs/addon", "/docs/addon-reference", "/docs/iap", "/docs/license", "/docs/license-reference", "/docs/postgres", "/docs/performance"} {
 		links := all.Having("href", path)
