@@ -1,10 +1,10 @@
 // The demo's links to the pages.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
 import { heading, press } from '../lib/page.js';
 import { newFolder, serve } from '../lib/program.js';
 import { signedCall } from '../lib/signed.js';
+import { test } from '../lib/test.js';
 
 test("the demo's first link signs in to the store's pages once", async (t) => {
   const { said, stop } = await serve(newFolder(), ['demo', '--listen', '127.0.0.1:0', '--addon-listen', '127.0.0.1:0']);

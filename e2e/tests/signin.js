@@ -1,9 +1,9 @@
 // Signing in: password, two-step sign-in, recovery codes, sessions.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
 import { alert, fill, flash, follow, heading, press, signIn, text } from '../lib/page.js';
 import { ada, siteOfAda } from '../lib/site.js';
+import { test } from '../lib/test.js';
 import { code, switchOnTOTP } from '../lib/totp.js';
 
 async function start(t) {
