@@ -37,9 +37,9 @@ gen: ## the Go of the pages, from their templates
 css: ## the style sheet of the pages, and what it vendors (needs Node)
 	cd internal/frame/web && npm ci && npm run css && npm run vendor
 
-e2e: ## the pages in a browser (needs Node 20 and Chromium; SWEEP=full: each page and journey in both themes and all widths, with pictures in e2e/out)
-	cd e2e && npm ci && SWEEP=$(SWEEP) npm test
-	[ "$(SWEEP)" != full ] || (cd e2e && npm run looks)
+e2e: ## each page and journey once in a browser (needs Node 20 and Chromium; SWEEP=full: in both themes and all widths, with pictures in e2e/out)
+	npm ci --prefix e2e
+	SWEEP=$(or $(SWEEP),ci) go test -v -timeout 6h ./e2e
 
 bench-peers: ## the store against PocketBase and against PHP-FPM with nginx (BENCH="flags of bench")
 	go run ./bench --peer bench/peers/pocketbase/start $(BENCH)

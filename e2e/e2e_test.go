@@ -14,6 +14,8 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 )
 
+// TestPagesInABrowser runs one short journey, with SWEEP=ci each journey and each page
+// once, and with SWEEP=full all of them in every window, theme and front.
 func TestPagesInABrowser(t *testing.T) {
 	dbtest.Long(t)
 	dbtest.NeedProgram(t, "node")
@@ -26,16 +28,46 @@ func TestPagesInABrowser(t *testing.T) {
 	for _, folder := range []string{".", "../cmd", "../internal"} {
 		lookAt(t, folder)
 	}
-	t.Logf("SWEEP=%s", os.Getenv("SWEEP")) // another value is another test
-	tests := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", "--test-concurrency=2", "tasks.test.js", "sweep.test.js", "phone.test.js", "tablet.test.js")
-	tests.Env = append(os.Environ(), "COUNTERSIGN_CONFIG=none", "COUNTERSIGN_ADDON_CONFIG=none") // files of this machine
-	if out, err := tests.CombinedOutput(); err != nil {
+	programs := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", programs, "../cmd/countersign", "./play")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	switch sweep := os.Getenv("SWEEP"); sweep {
+	case "":
+		script(t, programs, "tests/smoke.js", "")
+	case "ci":
+		script(t, programs, "sweep.test.js", "")
+		script(t, programs, "tasks.test.js", "")
+	case "full":
+		script(t, programs, "sweep.test.js", "")
+		for _, theme := range []string{"light", "dark"} {
+			for _, width := range []string{"320", "768", "1280"} {
+				script(t, programs, "tasks.test.js", theme+"-"+width)
+			}
+		}
+	default:
+		t.Fatalf("invalid SWEEP %q: expected ci, full or nothing", sweep)
 	}
 }
 
-// lookAt reads the names and times of what the scripts test. They build it by
-// themselves, and go test knows only by these that an earlier result has no worth.
+// script tests with a script, beside the others. look is the LOOK of its visitors.
+func script(t *testing.T, programs, file, look string) {
+	t.Run(file+" "+look, func(t *testing.T) {
+		t.Parallel()
+		node := exec.CommandContext(t.Context(), "node", "--test-reporter=spec", file)
+		node.Env = append(os.Environ(), "LOOK="+look, "COUNTERSIGN_E2E_PROGRAMS="+programs,
+			"COUNTERSIGN_CONFIG=none", "COUNTERSIGN_ADDON_CONFIG=none") // files of this machine
+		node.Stdout, node.Stderr = t.Output(), t.Output()
+		if err := node.Run(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// lookAt reads the names and times of what the scripts test. It is built by another
+// process, and go test knows only by these that an earlier result has no worth.
 func lookAt(t *testing.T, folder string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {

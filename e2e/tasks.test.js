@@ -1,5 +1,7 @@
 // What people do on the pages, in a browser.
 import './tests/routes.js';
+import './tests/sample.js';
+import './tests/smoke.js';
 import './tests/install.js';
 import './tests/setup.js';
 import './tests/signin.js';

@@ -2,14 +2,20 @@
 import { existsSync } from 'node:fs';
 import { after } from 'node:test';
 import { chromium } from 'playwright-core';
-import { look } from './look.js';
+import { looks, options as lookOptions } from './look.js';
 
 // The one that has no windows takes a quarter of the time.
 const browsers = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 const executablePath = process.env.CHROMIUM ?? browsers.find(existsSync) ?? browsers[0];
 // Only ends what hangs: on a slow machine with much to do a page may take long.
 const patience = 180_000;
+// Pages live too short for the compilers that optimize. Scripts that come again stay compiled.
+const args = ['--js-flags=--no-opt,--no-maglev,--no-flush-bytecode'];
 let browser;
+let look = looks[2];
+
+/** Sets the look of the visitors to come. */
+export const setLook = (next) => { look = next; };
 
 after(async () => (await browser)?.close());
 
@@ -20,8 +26,8 @@ const reportViolations = () => addEventListener('securitypolicyviolation', (e) =
 
 /** A visitor: a context with its own cookies. Scripts can be switched off. */
 export async function visitor({ scripts = true, ...options } = {}) {
-  browser ??= chromium.launch({ executablePath, timeout: patience });
-  const context = await (await browser).newContext({ javaScriptEnabled: scripts, reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'Asia/Kolkata', ...look, ...options });
+  browser ??= chromium.launch({ executablePath, args, timeout: patience });
+  const context = await (await browser).newContext({ javaScriptEnabled: scripts, reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'Asia/Kolkata', ...lookOptions(look), ...options });
   context.setDefaultTimeout(patience);
   await context.addInitScript(reportViolations);
   return context;

@@ -4,16 +4,16 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkErrorLinks, checkLayout } from './layout.js';
+import { nameOf, options } from './look.js';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** axe-core, for the pages of visitors with scripts. */
+export const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const out = fileURLToPath(new URL('../out', import.meta.url));
 
-const widths = [320, 768, 1280];
-const looks = ['light', 'dark'].flatMap((theme) => widths.map((width) => ({ theme, width })));
-/** Whether every page is looked at in both themes and all widths. */
+/** Whether every page is looked at in every way. */
 export const full = process.env.SWEEP === 'full';
 // A picture of a whole page takes longer than all checks; these show both themes and both ends.
-const pictures = ['light-320', 'dark-1280'];
+const pictured = ['light-320', 'dark-1280'];
 
 /** The structure of a page, which needs no script of its own to be asked for. */
 function structure() {
@@ -47,39 +47,28 @@ async function checkAccess(page, runOnly) {
   return violations.flatMap((v) => v.nodes.map((n) => `axe ${v.id}: ${n.target.join(' ')}: ${n.failureSummary.replaceAll('\n', ' ')}`));
 }
 
-/** What is wrong with the page at any width, as far as it does not depend on colours. */
-export async function checkWidths(page) {
+/** Gives the window a look. */
+export async function show(page, { theme, width }) {
+  const { colorScheme, viewport } = options({ theme, width });
+  if (page.look?.width !== width) await page.setViewportSize(viewport);
+  if (page.look?.theme !== theme) await page.emulateMedia({ colorScheme });
+  page.look = { theme, width };
+}
+
+/** What is wrong with the page in some looks. pictures is the name under which those of SWEEP=full are kept. */
+export async function checkLooks(page, looks, { withAxe, pictures }) {
   const wrong = [];
-  for (const width of widths) {
-    await page.setViewportSize({ width, height: 900 });
-    const found = [...await checkStructure(page), ...await checkLayout(page), ...(width === widths[0] ? await checkErrorLinks(page) : [])];
-    wrong.push(...found.map((text) => `${width}: ${text}`));
+  for (const look of looks) {
+    await show(page, look);
+    const found = [...await checkStructure(page), ...await checkLayout(page)];
+    // The themes differ in colours alone.
+    if (withAxe) found.push(...await checkAccess(page, full && look.theme === 'dark' ? colours : standard));
+    if (pictures && pictured.includes(nameOf(look))) await picture(page, nameOf(look), pictures);
+    found.push(...await checkErrorLinks(page));
+    wrong.push(...found.map((text) => `${nameOf(look)}: ${text}`));
   }
   return wrong;
 }
-
-/**
- * Looks at the page in all widths, and returns what is wrong. axe-core is asked about
- * both themes: in one about everything at one width, in the other about colours. These
- * are others for each page, and with SWEEP=full all of them.
- */
-export async function checkLooks(page, name) {
-  const wrong = await checkWidths(page);
-  await page.evaluate(axe);
-  const first = looks[number(name) % looks.length], other = { ...first, theme: first.theme === 'dark' ? 'light' : 'dark' };
-  for (const { theme, width } of full ? looks : [first, other]) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.emulateMedia({ colorScheme: theme });
-    // The themes differ in colours alone, so the second is asked about these.
-    const found = await checkAccess(page, theme === (full ? 'dark' : other.theme) ? colours : standard);
-    wrong.push(...found.map((text) => `${theme} ${width}: ${text}`));
-    if (full && pictures.includes(`${theme}-${width}`)) await picture(page, `${theme}-${width}`, name);
-  }
-  return [...wrong, ...page.complaints];
-}
-
-/** A number that stays the page's own when other pages come and go. */
-const number = (name) => [...name].reduce((sum, letter) => sum + letter.charCodeAt(0), 0);
 
 /** Keeps a picture of the whole page in out/FOLDER/NAME.png, in a window that is as high as the page. */
 async function picture(page, folder, name) {

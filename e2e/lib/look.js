@@ -1,6 +1,15 @@
-// The window and the theme of visitors: of a desk in the light theme, unless LOOK or a file of
-// tests says otherwise. LOOK is a theme and a width, like dark-320.
+// The window and the theme of visitors.
+
+/** Both themes at the widths of a phone, a tablet and a desk. Each differs from the next in one thing. */
+export const looks = [
+  { theme: 'light', width: 320 }, { theme: 'light', width: 768 }, { theme: 'light', width: 1280 },
+  { theme: 'dark', width: 1280 }, { theme: 'dark', width: 768 }, { theme: 'dark', width: 320 },
+];
+
+/** How people name a look: light-320. LOOK is one. */
+export const nameOf = ({ theme, width }) => `${theme}-${width}`;
+
 const heights = { 320: 640, 768: 1024, 1280: 800 };
-const [colorScheme, width] = (process.env.LOOK || 'light-1280').split('-');
-if (!['light', 'dark'].includes(colorScheme) || !heights[width]) throw new Error(`LOOK=${process.env.LOOK}: expected light or dark, a dash, and 320, 768 or 1280`);
-export const look = { viewport: { width: Number(width), height: heights[width] }, colorScheme };
+
+/** A look as options of a visitor. */
+export const options = ({ theme, width }) => ({ viewport: { width, height: heights[width] }, colorScheme: theme });

@@ -1,5 +1,5 @@
-// The real program: built once, run in folders of its own, all gone at the end.
-import { execFile, execFileSync, spawn } from 'node:child_process';
+// The real program, run in folders of its own, all gone at the end.
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,19 +25,12 @@ export const newFolder = () => mkdtempSync(path.join(home, 'f-'));
 // What is set on this machine for the program is none of the tests' business.
 const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_')));
 
-const built = {};
-function binary(source = './cmd/countersign') {
-  if (!built[source]) {
-    const program = path.join(home, path.basename(source));
-    execFileSync('go', ['build', '-o', program, source], { cwd: root, env: { ...environment, CGO_ENABLED: '0' }, stdio: 'inherit' });
-    built[source] = program;
-  }
-  return built[source];
-}
+// go test builds the programs once for all files of tests, and says in which folder they are.
+const program = (name) => path.join(process.env.COUNTERSIGN_E2E_PROGRAMS, name);
 
 /** Runs a command in a folder and gives what it printed. */
 export async function run(folder, args, { input = '' } = {}) {
-  const done = promisify(execFile)(binary(), args, { cwd: folder, env: environment });
+  const done = promisify(execFile)(program('countersign'), args, { cwd: folder, env: environment });
   done.child.stdin.on('error', () => {}); // a command may end without reading its input; its exit code says whether that is right
   done.child.stdin.end(input);
   return (await done).stdout;
@@ -67,10 +60,10 @@ export function start(program, args, folder, more = {}) {
 }
 
 /** Starts a command that serves, and waits for the line of JSON that says where. */
-export const serve = (folder, args, more) => ready(start(binary(), [...args, '--json', '--quiet'], folder, more));
+export const serve = (folder, args, more) => ready(start(program('countersign'), [...args, '--json', '--quiet'], folder, more));
 
 /** Starts a simulated Google Play that sells. */
-export const servePlay = () => ready(start(binary('./e2e/play'), [], newFolder()));
+export const servePlay = () => ready(start(program('play'), [], newFolder()));
 
 async function ready(server) {
   const line = await Promise.race([once(createInterface({ input: server.child.stdout }), 'line').then(([text]) => text), server.failed]);

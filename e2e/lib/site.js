@@ -11,6 +11,19 @@ export const bob = { email: 'bob@tuneful.example', password: 'seven loud yellow 
 export const owen = { email: 'owen@pixelgrove.example', password: 'nine slow brown rivers' };
 export const vera = { email: 'vera@pixelgrove.example', password: 'three warm round stones' };
 
+/** What makes something at the first call and gives the same to all others. */
+function once(make) {
+  let made;
+  return () => (made ??= make());
+}
+
+/** A new folder with what is in another. */
+function copy(from, { to = '', filter } = {}) {
+  const folder = newFolder();
+  cpSync(from, path.join(folder, to), { recursive: true, filter });
+  return folder;
+}
+
 /** Serves the addon of a folder; options are flags of serve. */
 const open = (folder, ...flags) => openWith({}, folder, ...flags);
 
@@ -33,20 +46,22 @@ async function openWith(more, folder, ...flags) {
 /** An addon in an empty folder, before its first update. */
 export const emptySite = (...flags) => open(newFolder(), ...flags);
 
-/** An addon after its first update, without an administrator. */
-export async function newSite(...flags) {
+const updated = once(async () => {
   const folder = newFolder();
   await run(folder, ['addon', 'update']);
-  return open(folder, ...flags);
-}
+  return folder;
+});
+const updatedByAda = once(async () => {
+  const folder = copy(await updated());
+  await run(folder, ['addon', 'user', 'create', ada.email, '--password-file', '-'], { input: ada.password });
+  return folder;
+});
+
+/** An addon after its first update, without an administrator. */
+export const newSite = async (...flags) => open(copy(await updated()), ...flags);
 
 /** An addon like a new one, with an administrator. */
-export async function siteOfAda(...flags) {
-  const folder = newFolder();
-  await run(folder, ['addon', 'update']);
-  await addUser(folder, ada);
-  return open(folder, ...flags);
-}
+export const siteOfAda = async (...flags) => open(copy(await updatedByAda()), ...flags);
 
 /** Serves the store of a folder; options are flags of serve. */
 async function openStore(folder, ...flags) {
@@ -57,12 +72,8 @@ async function openStore(folder, ...flags) {
 /** A store in an empty folder. */
 export const newStore = (...flags) => openStore(newFolder(), ...flags);
 
-const addUser = (folder, user) => run(folder, ['addon', 'user', 'create', user.email, '--password-file', '-'], { input: user.password });
-
-let template;
-
 /** The demo with passwords that are known, made once: its folder, and a purchase code of its store. */
-async function fill() {
+const template = once(async () => {
   const folder = newFolder();
   const demo = await serve(folder, ['demo', '--keep', '.', '--listen', '127.0.0.1:0', '--addon-listen', '127.0.0.1:0']);
   await demo.stop();
@@ -77,7 +88,7 @@ async function fill() {
   const [license] = await ask(folder, ['store', 'license', 'issue', '--id', `${sale}`, '--domain', 'licensed.example', '--data', '.']);
   const [request] = await ask(folder, ['store', 'log', 'tail', '--workspace', 'pixelgrove', '--reason', 'purchase_refunded', '--lines', '1', '--data', '.']);
   return { folder, code: demo.said.purchase_code, sale, item, license: license.license_id, request: request.id };
-}
+});
 
 /** Gives the demo's store its administrators, ada and bob, and a workspace its members, vera and owen: users 1 to 4. */
 async function fillUsers(folder) {
@@ -98,10 +109,7 @@ async function fillUsers(folder) {
 
 /** An addon with everything in it; each call gives one of its own. */
 export async function filledSite(...flags) {
-  template ??= fill();
-  const folder = newFolder();
-  cpSync(path.join((await template).folder, 'addon'), path.join(folder, 'countersign-addon-data'), { recursive: true });
-  return open(folder, ...flags);
+  return open(copy(path.join((await template()).folder, 'addon'), { to: 'countersign-addon-data' }), ...flags);
 }
 
 /**
@@ -109,9 +117,8 @@ export async function filledSite(...flags) {
  * silver as a tester. purchase is ana's, and token that of the store for it.
  */
 export async function sellingSite(...flags) {
-  template ??= fill();
-  const folder = newFolder(), [{ folder: from }, play] = await Promise.all([template, servePlay()]);
-  cpSync(path.join(from, 'addon'), path.join(folder, 'countersign-addon-data'), { recursive: true });
+  const [{ folder: from }, play] = await Promise.all([template(), servePlay()]);
+  const folder = copy(path.join(from, 'addon'), { to: 'countersign-addon-data' });
   const set = (...args) => run(folder, ['addon', ...args], { input: play.said.account });
   await set('iap', 'service-account', '-');
   await set('iap', 'set', 'iapProductMapJson', '{"store":{"plus_monthly":2,"silver_monthly":2,"gold_monthly":3}}');
@@ -145,9 +152,8 @@ async function buy(site, user, product, more = '') {
 
 /** A store with the demo's items and purchases: code is of one of these, sale the id of an active one in the workspace pixelgrove, item that of its item, license that of its license, and request that of a failed call. */
 export async function filledStore(...flags) {
-  template ??= fill();
-  const folder = newFolder(), { folder: from, code, sale, item, license, request } = await template;
-  cpSync(from, path.join(folder, 'countersign-data'), { recursive: true, filter: (file) => file !== path.join(from, 'addon') });
+  const { folder: from, code, sale, item, license, request } = await template();
+  const folder = copy(from, { to: 'countersign-data', filter: (file) => file !== path.join(from, 'addon') });
   return { ...await openStore(folder, ...flags), code, sale, item, license, request };
 }
 

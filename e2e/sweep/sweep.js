@@ -1,15 +1,15 @@
-// The sweep: every page under a path behind nginx, once passed on and once taken away,
-// there without scripts. With SWEEP=full also without nginx, with and without scripts.
+// The sweep: every page, once behind one front and in one look, with or without scripts.
+// With SWEEP=full in every way.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
-import { checkLooks, checkStructure, checkWidths, full } from '../lib/check.js';
-import { fill, press, signIn, text } from '../lib/page.js';
+import { axe, checkLooks, checkStructure, full, show } from '../lib/check.js';
+import { enter, fill, press, text } from '../lib/page.js';
 import { proxy } from '../lib/proxy.js';
 import { matches } from '../lib/routes.js';
 import { ada, bob, emptySite, filledSite, filledStore, licensedSite, newSite, newStore, owen, sellingSite, siteOfAda, vera } from '../lib/site.js';
 import { switchOnTOTP } from '../lib/totp.js';
-import { groups } from './cases.js';
+import { everything, sample } from './sample.js';
 import { lengthen } from './server.js';
 
 const sites = {
@@ -25,49 +25,43 @@ const sites = {
 // another browser of the same person.
 const arrivals = {
   async stranger() {},
-  ada: (page, site) => signIn(page, site, ada),
-  owen: (page, site) => signIn(page, site, owen),
-  vera: (page, site) => signIn(page, site, vera),
-  async bob(page, site) {
-    await signIn(page, site, bob);
+  ada: (context, site) => enter(context, site, ada),
+  owen: (context, site) => enter(context, site, owen),
+  vera: (context, site) => enter(context, site, vera),
+  async bob(context, site) {
+    await enter(context, site, bob);
+    const page = await tab(context);
     await switchOnTOTP(page, site, bob);
+    await page.close();
   },
-  async half(page, site) { // after bob, whose password is right and whose code is missing
-    await page.goto(`${site.url}${site.account}/login`);
-    await fill(page, bob);
-    await press(page, 'Sign in');
-  },
+  half: (context, site) => enter(context, site, bob), // after bob: the code is missing
 };
 
-/** Goes through all groups, four at a time, and calls look for every case with its page. */
-function sweep(name, { options, open = (make) => make(), look }) {
-  test(name, { concurrency: 4 }, async (t) => {
-    await Promise.all(groups.map((group) => t.test(group.name, (t) => sweepGroup(t, group, { options, open, look }))));
-  });
-}
+/** Goes through groups, four at a time. */
+const sweep = (name, plan) => test(name, { concurrency: 4 }, (t) => Promise.all(plan.map((part) => t.test(part.group.name, (t) => sweepGroup(t, part)))));
 
-async function sweepGroup(t, group, { options, open, look }) {
-  const site = await open(sites[group.site]), visitors = {};
+async function sweepGroup(t, { group, front, scripts, looks }) {
+  const site = await behind[front](sites[group.site]), visitors = {};
   const arrive = async (who) => {
-    const context = await visitor(options), page = await tab(context);
-    await arrivals[who.split(' ')[0]](page, site);
-    await page.close();
-    return context;
+    const context = await visitor({ scripts });
+    if (scripts) await context.addInitScript(axe);
+    await arrivals[who.split(' ')[0]](context, site);
+    return tab(context);
   };
   try {
-    for (const one of group.cases) {
+    for (const [c, one] of group.cases.entries()) {
       await t.test(one.name, async () => {
-        const page = await tab(await (visitors[one.as] ??= arrive(one.as)));
-        try {
-          await goTo(page, site, one);
-          await look(page, one, site);
-        } finally {
-          await page.close();
-        }
+        const page = await (visitors[one.as] ??= arrive(one.as));
+        page.complaints.length = 0;
+        await show(page, looks[c][0]);
+        await goTo(page, site, one);
+        const wrong = one.leads ? await checkStructure(page) : await checkLooks(page, looks[c], { withAxe: scripts, pictures: full && scripts && front === 'none' && one.name });
+        if (front !== 'none') wrong.push(...await page.evaluate(strays, '/prefix'));
+        assert.deepEqual([...wrong, ...page.complaints], []);
       });
     }
   } finally {
-    await Promise.all(Object.values(visitors).map(async (context) => (await context).close()));
+    await Promise.all(Object.values(visitors).map(async (page) => (await page).context().close()));
     await site.stop();
   }
 }
@@ -75,10 +69,12 @@ async function sweepGroup(t, group, { options, open, look }) {
 /** Opens a case's page, and holds it to its route and its status. */
 async function goTo(page, site, one) {
   const requests = [], base = new URL(site.url).pathname.replace(/\/$/, '');
-  page.on('request', (r) => {
+  const note = (r) => {
     if (r.isNavigationRequest()) requests.push([r.method(), new URL(r.url()).pathname.slice(base.length) || '/']);
-  });
+  };
+  page.on('request', note);
   const answer = await one.open(page, site, { fill, press });
+  page.off('request', note);
   assert.equal(answer.status(), one.status, await text(page));
   assert.ok(requests.some(([method, path]) => matches(one.route, method, path)), `${one.route} is not among ${requests.join(' ')}`);
 }
@@ -103,23 +99,11 @@ const under = (prefix, { strip }) => async (make) => {
   };
 };
 
-const look = async (page, one) => (one.leads ? [...await checkStructure(page), ...page.complaints] : checkLooks(page, one.name));
+const behind = {
+  none: (make) => make(),
+  'passes on': under('/prefix', { strip: false }),
+  'takes away': under('/prefix', { strip: true }),
+};
 
-const lookWithoutScripts = async (page) => [...await checkWidths(page), ...page.complaints];
-
-const lookForStrays = (page) => page.evaluate(strays, '/prefix');
-const taken = under('/prefix', { strip: true }), passed = under('/prefix', { strip: false });
-const withoutScripts = { scripts: false };
-
-if (full) {
-  sweep('every page in both themes and three widths', { look: async (...on) => assert.deepEqual(await look(...on), []) });
-  sweep('every page without scripts', { options: withoutScripts, look: async (...on) => assert.deepEqual(await lookWithoutScripts(...on), []) });
-}
-sweep('every page under a path, which nginx passes on', {
-  open: passed,
-  look: async (...on) => assert.deepEqual([...await look(...on), ...await lookForStrays(...on)], []),
-});
-sweep('every page under a path, which nginx takes away', {
-  options: full ? {} : withoutScripts, open: taken,
-  look: async (...on) => assert.deepEqual([...await lookWithoutScripts(...on), ...await lookForStrays(...on)], []),
-});
+if (full) sweep('every page in every way', everything);
+else sweep('every page in one way', sample);

@@ -1,10 +1,10 @@
 // What axe-core can't see: the keyboard, the contrast of edges, the theme switch, the menu.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
 import { checkStructure } from '../lib/check.js';
 import { fill, heading, signIn, valueOf } from '../lib/page.js';
 import { ada, filledSite } from '../lib/site.js';
+import { test } from '../lib/test.js';
 
 const admin = '/api-addons/admin';
 

@@ -1,10 +1,10 @@
 // The service account: the right file is kept and never shown, every wrong one is named.
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
 import { alert, fill, flash, press, signIn, text } from '../lib/page.js';
 import { ada, siteOfAda } from '../lib/site.js';
+import { test } from '../lib/test.js';
 
 const pem = (type, options) => generateKeyPairSync(type, options).privateKey.export({ type: 'pkcs8', format: 'pem' });
 const privateKey = pem('rsa', { modulusLength: 2048 });

@@ -1,10 +1,10 @@
 // API key and secret: created, shown again with the password, switched off.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
 import { alert, fill, flash, follow, heading, press, signIn, valueOf, text } from '../lib/page.js';
 import { signedCall } from '../lib/signed.js';
 import { ada, siteOfAda } from '../lib/site.js';
+import { test } from '../lib/test.js';
 
 const shownPair = async (page) => ({ key: await valueOf(page, 'API key'), secret: await valueOf(page, 'API secret') });
 

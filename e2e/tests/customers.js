@@ -1,9 +1,9 @@
 // Customers: found by a purchase token, granted a membership, and a purchase that staff acts on.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
 import { fill, flash, follow, followMenu, heading, press, signIn, text } from '../lib/page.js';
 import { ada, sellingSite } from '../lib/site.js';
+import { test } from '../lib/test.js';
 
 async function start(t) {
   const site = await sellingSite();

@@ -1,10 +1,10 @@
 // The installation checks (section 4.5 of the specification), from an empty folder.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
 import { fill, heading, press } from '../lib/page.js';
 import { newFolder, ask, run, serve } from '../lib/program.js';
 import { ada } from '../lib/site.js';
+import { test } from '../lib/test.js';
 
 // The keys of section 2.5 and their types.
 const keys = {

@@ -1,10 +1,10 @@
 // A license file: made at the store for the owner's purchase, downloaded, moved.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
 import { fill, press, signIn, valueOf } from '../lib/page.js';
 import { ada, filledStore, licensedSite } from '../lib/site.js';
+import { test } from '../lib/test.js';
 
 /** What a license file says, unchecked: the middle part of a JWT. */
 const claims = (text) => JSON.parse(Buffer.from(text.split('.')[1], 'base64url'));

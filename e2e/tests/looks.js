@@ -1,10 +1,10 @@
 // What changes with the window, the paper and the reader's clock.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
 import { checkFocus, checkLayout } from '../lib/layout.js';
 import { fill, press, signIn } from '../lib/page.js';
 import { ada, filledSite } from '../lib/site.js';
+import { test } from '../lib/test.js';
 
 const admin = '/api-addons/admin';
 

@@ -1,9 +1,9 @@
 // Settings: draft, publish, versions, two people at once.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
 import { alert, fill, flash, heading, press, signIn, text } from '../lib/page.js';
 import { ada, siteOfAda } from '../lib/site.js';
+import { test } from '../lib/test.js';
 
 async function start(t) {
   const site = await siteOfAda();

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
-import { alert, fill, flash, follow, heading, press, signIn, text } from '../lib/page.js';
+import { alert, fill, flash, follow, heading, press, text } from '../lib/page.js';
 import { ada, emptySite, newSite } from '../lib/site.js';
+import { test } from '../lib/test.js';
 
 async function at(t, site, options) {
   const context = await visitor(options);
@@ -86,21 +86,4 @@ test('before the update every page leads to the update, which the set-up link ma
   await press(page, 'Create and continue');
   assert.equal(await heading(page), 'Dashboard');
   assert.deepEqual(page.complaints, []);
-});
-
-test('nobody becomes administrator without the link, and the password is needed to come back', async (t) => {
-  const site = await newSite();
-  const page = await at(t, site);
-  await page.goto(`${site.url}/admincp/setup`);
-  await fill(page, ada);
-  const refused = await press(page, 'Create and continue');
-  assert.equal(refused.status(), 422);
-  await page.goto(site.setupLink);
-  await fill(page, ada);
-  await press(page, 'Create and continue');
-  await page.context().clearCookies();
-  await page.goto(`${site.url}/api-addons/admin`);
-  assert.equal(await heading(page), 'Sign in');
-  await signIn(page, site, ada);
-  assert.equal(await heading(page), 'Dashboard');
 });

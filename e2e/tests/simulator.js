@@ -1,9 +1,9 @@
 // A new owner tries in-app purchases in the simulated store, by the pages alone.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
 import { fill, flash, follow, followMenu, heading, press, signIn, text } from '../lib/page.js';
 import { ada, siteOfAda } from '../lib/site.js';
+import { test } from '../lib/test.js';
 
 /** Adds a package, and comes back to the list. */
 async function addPackage(page, name, id, rank) {

@@ -1,11 +1,11 @@
 // A store from its first administrator to somebody who only reads.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { tab, visitor } from '../lib/browser.js';
 import { fill, flash, follow, followMenu, heading, openFilter, press, text, valueOf } from '../lib/page.js';
 import { ada, newStore, vera } from '../lib/site.js';
+import { test } from '../lib/test.js';
 
 test('an administrator sets the store up and invites a viewer, who reads and changes nothing', async (t) => {
   const site = await newStore();

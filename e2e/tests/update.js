@@ -1,9 +1,9 @@
 // The update page: who may see it, its plan, its run.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { tab, visitor } from '../lib/browser.js';
 import { alert, fill, heading, press, signIn, text } from '../lib/page.js';
 import { ada, emptySite, siteOfAda } from '../lib/site.js';
+import { test } from '../lib/test.js';
 
 async function at(t, site) {
   const context = await visitor();
