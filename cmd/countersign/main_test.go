@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -20,7 +19,6 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	dbtest.Setup()
-	debug.SetGCPercent(400) // tests make much garbage and keep little
 	os.Exit(withProgram(m))
 }
 

@@ -3,16 +3,19 @@ package dbtest
 import (
 	"flag"
 	"os"
+	"runtime/debug"
 	"testing"
 )
 
 // Setup prepares the process of a package whose tests use databases: six parallel tests run at
-// once, unless -parallel says otherwise, because most wait for a database or a process; and the folders
-// of tests are in memory where that is possible. It belongs in TestMain.
+// once, unless -parallel says otherwise, because most wait for a database or a process; the folders
+// of tests are in memory where that is possible; and the garbage collector, which has much to do for them,
+// runs less often. It belongs in TestMain.
 func Setup() {
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
+	debug.SetGCPercent(400)
 	if memory() == "" {
 		return
 	}

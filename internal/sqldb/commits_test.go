@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
 )
 
 // This test binary is also the program that is killed: it commits on the database that
@@ -26,6 +27,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(1)
 	}
+	dbtest.Setup()
 	os.Exit(m.Run())
 }
 
