@@ -10,7 +10,7 @@ import (
 
 func TestOfOneSecondTheLastBackupIsTheNewest(t *testing.T) {
 	t.Parallel()
-	bucket, err := backup.OpenBucket("file://"+filepath.ToSlash(t.TempDir()))
+	bucket, err := backup.OpenBucket("file://" + filepath.ToSlash(t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}
