@@ -4,17 +4,18 @@ package cached
 // so nothing has to be dropped when a value changes. The zero Versioned caches nothing. Its methods
 // may be called from many goroutines.
 type Versioned[K comparable, V any] struct {
-	values values[K, versioned[V]]
+	values values[K, versioned]
 }
 
-type versioned[V any] struct {
+// versioned holds any value, so that otter's generic code is compiled once for each type of key.
+type versioned struct {
 	version int64
-	value   V
+	value   any
 }
 
 // SetVersionedCapacity is [SetCapacity] for values with versions.
 func SetVersionedCapacity[K comparable, V any](c *Versioned[K, V], bytes int64, size func(V) int) {
-	c.values = newCache[K](bytes, func(v versioned[V]) int { return size(v.value) })
+	c.values = newCache[K](bytes, func(v versioned) int { return size(v.value.(V)) })
 }
 
 // Find returns the cached value of a key if it is of this version.
@@ -26,12 +27,12 @@ func (c *Versioned[K, V]) Find(key K, version int64) (value V, found bool) {
 	if !found || v.version != version {
 		return value, false
 	}
-	return v.value, true
+	return v.value.(V), true
 }
 
 // Store caches the value that a key has at a version.
 func (c *Versioned[K, V]) Store(key K, version int64, value V) {
 	if c.values != nil {
-		c.values.Set(key, versioned[V]{version, value})
+		c.values.Set(key, versioned{version, value})
 	}
 }
