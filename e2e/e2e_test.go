@@ -29,7 +29,7 @@ func TestPagesInABrowser(t *testing.T) {
 		lookAt(t, folder)
 	}
 	programs := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", programs, "../cmd/countersign", "./play")
+	build := exec.CommandContext(t.Context(), "go", "build", "-race=false", "-o", programs, "../cmd/countersign", "./play")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -29,15 +29,15 @@ export async function followMenu(page, name) {
   return press(page, page.getByRole('navigation', { name: 'Main menu' }).getByRole('link', { name, exact: true }).filter({ visible: true }));
 }
 
-/** Signs a visitor in by the form's request alone, and returns the address of the first page. */
-export async function enter(context, site, user) {
-  const answer = await context.request.post(`${site.url}${site.account}/login`, { form: user });
+/** Signs in by the form's request alone, and returns the address of the first page. */
+export async function enter(page, site, user) {
+  const answer = await page.request.post(`${site.url}${site.account}/login`, { form: user });
   assert.equal(answer.status(), 200, await answer.text());
   return answer.url();
 }
 
 /** Signs in, and opens the first page. */
-export const signIn = async (page, site, user) => page.goto(await enter(page.context(), site, user));
+export const signIn = async (page, site, user) => page.goto(await enter(page, site, user));
 
 /** The one heading. */
 export const heading = (page) => page.locator('h1').innerText();

@@ -11,7 +11,7 @@ export const bob = { email: 'bob@tuneful.example', password: 'seven loud yellow 
 export const owen = { email: 'owen@pixelgrove.example', password: 'nine slow brown rivers' };
 export const vera = { email: 'vera@pixelgrove.example', password: 'three warm round stones' };
 
-/** What makes something at the first call and gives the same to all others. */
+/** Returns a function that makes something at its first call and returns it at each. */
 function once(make) {
   let made;
   return () => (made ??= make());

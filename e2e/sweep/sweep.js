@@ -25,35 +25,37 @@ const sites = {
 // another browser of the same person.
 const arrivals = {
   async stranger() {},
-  ada: (context, site) => enter(context, site, ada),
-  owen: (context, site) => enter(context, site, owen),
-  vera: (context, site) => enter(context, site, vera),
-  async bob(context, site) {
-    await enter(context, site, bob);
-    const page = await tab(context);
+  ada: (page, site) => enter(page, site, ada),
+  owen: (page, site) => enter(page, site, owen),
+  vera: (page, site) => enter(page, site, vera),
+  async bob(page, site) {
+    await enter(page, site, bob);
     await switchOnTOTP(page, site, bob);
-    await page.close();
   },
-  half: (context, site) => enter(context, site, bob), // after bob: the code is missing
+  half: (page, site) => enter(page, site, bob), // after bob: the code is missing
 };
 
-/** Goes through groups, four at a time. */
-const sweep = (name, plan) => test(name, { concurrency: 4 }, (t) => Promise.all(plan.map((part) => t.test(part.group.name, (t) => sweepGroup(t, part)))));
+/** Goes through groups, a few at a time. */
+const sweep = (name, plan) => test(name, { concurrency: 3 }, (t) => Promise.all(plan.map((part) => t.test(part.group.name, (t) => sweepGroup(t, part)))));
+
+// A new browser context costs a process, so those of groups that have ended are used again.
+const idle = { true: [], false: [] };
+
+async function pageOf(scripts) {
+  const context = await visitor({ scripts });
+  if (scripts) await context.addInitScript(axe);
+  return tab(context);
+}
 
 async function sweepGroup(t, { group, front, scripts, looks }) {
-  const site = await behind[front](sites[group.site]), visitors = {};
-  const arrive = async (who) => {
-    const context = await visitor({ scripts });
-    if (scripts) await context.addInitScript(axe);
-    await arrivals[who.split(' ')[0]](context, site);
-    return tab(context);
-  };
+  const site = await behind[front](sites[group.site]), page = idle[scripts].pop() ?? await pageOf(scripts);
+  const visit = changeVisitors(page, site);
   try {
     for (const [c, one] of group.cases.entries()) {
       await t.test(one.name, async () => {
-        const page = await (visitors[one.as] ??= arrive(one.as));
         page.complaints.length = 0;
         await show(page, looks[c][0]);
+        await visit(one.as);
         await goTo(page, site, one);
         const wrong = one.leads ? await checkStructure(page) : await checkLooks(page, looks[c], { withAxe: scripts, pictures: full && scripts && front === 'none' && one.name });
         if (front !== 'none') wrong.push(...await page.evaluate(strays, '/prefix'));
@@ -61,9 +63,26 @@ async function sweepGroup(t, { group, front, scripts, looks }) {
       });
     }
   } finally {
-    await Promise.all(Object.values(visitors).map(async (page) => (await page).context().close()));
+    await page.goto('about:blank');
+    await page.context().clearCookies();
+    idle[scripts].push(page);
     await site.stop();
   }
+}
+
+/** Returns what changes from one visitor of a site to another, who is the same because of the cookies. */
+function changeVisitors(page, site) {
+  const jars = {};
+  let now;
+  return async (who) => {
+    if (who === now) return;
+    const context = page.context();
+    if (now) jars[now] = await context.cookies();
+    now = who;
+    await context.clearCookies();
+    if (jars[who]) await context.addCookies(jars[who]);
+    else await arrivals[who.split(' ')[0]](page, site);
+  };
 }
 
 /** Opens a case's page, and holds it to its route and its status. */
