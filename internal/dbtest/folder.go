@@ -16,13 +16,9 @@ func Setup() {
 		panic(err)
 	}
 	debug.SetGCPercent(400)
-	if memory() == "" {
-		return
-	}
-	for name, value := range map[string]string{"GOTMPDIR": os.TempDir(), "TMPDIR": memory()} { // what Go builds is large
-		if os.Getenv(name) == "" {
-			os.Setenv(name, value)
-		}
+	debug.SetMemoryLimit(1 << 30)
+	if memory() != "" {
+		os.Setenv("TMPDIR", memory())
 	}
 }
 
