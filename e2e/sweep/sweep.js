@@ -60,6 +60,7 @@ async function sweepGroup(t, { group, front, scripts, looks }) {
         const wrong = one.leads ? await checkStructure(page) : await checkLooks(page, looks[c], { withAxe: scripts, pictures: full && scripts && front === 'none' && one.name });
         if (front !== 'none') wrong.push(...await page.evaluate(strays, '/prefix'));
         assert.deepEqual([...wrong, ...page.complaints], []);
+        if (one.isGet) page.fresh = page.url(); // for the next case, when that begins with the same page
       });
     }
   } finally {
@@ -76,6 +77,7 @@ function changeVisitors(page, site) {
   let now;
   return async (who) => {
     if (who === now) return;
+    page.fresh = undefined;
     const context = page.context();
     if (now) jars[now] = await context.cookies();
     now = who;
@@ -93,8 +95,9 @@ async function goTo(page, site, one) {
   };
   page.on('request', note);
   const answer = await one.open(page, site, { fill, press });
+  page.fresh = undefined;
   page.off('request', note);
-  assert.equal(answer.status(), one.status, await text(page));
+  if (answer.status() !== one.status) assert.equal(answer.status(), one.status, await text(page));
   assert.ok(requests.some(([method, path]) => matches(one.route, method, path)), `${one.route} is not among ${requests.join(' ')}`);
 }
 
