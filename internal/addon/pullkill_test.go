@@ -53,26 +53,22 @@ func pullAndWait(step string, place dbtest.DB) error {
 // A process that is killed between a pull, the storing and the acknowledgement loses nothing and stores nothing twice.
 func TestAKilledPullLosesNothing(t *testing.T) {
 	pullEngines(t, func(t *testing.T, p *puller) {
-		between, pulls := 0, 0
-		for point := range dbtest.Steps(p.at.Engine) {
+		between := 0
+		for point, done := 1, false; !done; point++ {
 			if point > 60 {
 				t.Fatal("a pull takes more points than expected")
 			}
 			p.play.SendTest()
-			pulls++
-			done := dbtest.Killed(t, p.at, "pull "+strconv.Itoa(point)+" "+p.url)
+			done = dbtest.Killed(t, p.at, "pull "+strconv.Itoa(point)+" "+p.url)
 			list, err := p.Members.Messages(t.Context(), operator, 0, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if all := p.play.Messages(); len(list) == pulls && !all[pulls-1].Acknowledged {
+			if all := p.play.Messages(); len(list) == point && !all[point-1].Acknowledged {
 				between++
 			}
 			p.mustPull(t)
-			p.wantMessages(t, pulls, 0)
-			if done {
-				break
-			}
+			p.wantMessages(t, point, 0)
 		}
 		if between == 0 {
 			t.Error("never killed between storing and acknowledgement")
