@@ -35,15 +35,15 @@ export const checkStructure = (page) => page.evaluate(structure);
 const standard = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa'];
 const colours = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 
-/** What axe-core finds. */
-async function checkAccess(page, runOnly) {
-  const { violations } = await page.evaluate((runOnly) => {
+/** What axe-core finds, on the whole page or on what differs from other pages of the site. */
+async function checkAccess(page, runOnly, whole) {
+  const { violations } = await page.evaluate(([runOnly, whole]) => {
     for (const a of document.getAnimations()) a.finish();
     // A button that is scrolled half under the header is not a small one.
     window.scrollTo(0, 0);
     // Nothing is asked that needs the style sheets or media once more.
-    return axe.run(document, { preload: false, resultTypes: ['violations'], runOnly });
-  }, runOnly);
+    return axe.run(whole ? document : { exclude: [['.page-bar'], ['.page-menu']] }, { preload: false, resultTypes: ['violations'], runOnly });
+  }, [runOnly, whole]);
   return violations.flatMap((v) => v.nodes.map((n) => `axe ${v.id}: ${n.target.join(' ')}: ${n.failureSummary.replaceAll('\n', ' ')}`));
 }
 
@@ -55,14 +55,17 @@ export async function show(page, { theme, width }) {
   page.look = { theme, width };
 }
 
-/** What is wrong with the page in some looks. pictures is the name under which those of SWEEP=full are kept. */
-export async function checkLooks(page, looks, { withAxe, pictures }) {
+/**
+ * What is wrong with the page in some looks. axe is asked about the header and the menu where whole
+ * says so. pictures is the name under which those of SWEEP=full are kept.
+ */
+export async function checkLooks(page, looks, { withAxe, whole, pictures }) {
   const wrong = [];
   for (const look of looks) {
     await show(page, look);
     const found = [...await checkStructure(page), ...await checkLayout(page)];
     // The themes differ in colours alone.
-    if (withAxe) found.push(...await checkAccess(page, full && look.theme === 'dark' ? colours : standard));
+    if (withAxe) found.push(...await checkAccess(page, full && look.theme === 'dark' ? colours : standard, whole));
     if (pictures && pictured.includes(nameOf(look))) await picture(page, nameOf(look), pictures);
     found.push(...await checkErrorLinks(page));
     wrong.push(...found.map((text) => `${nameOf(look)}: ${text}`));

@@ -57,7 +57,8 @@ async function sweepGroup(t, { group, front, scripts, looks }) {
         await show(page, looks[c][0]);
         await visit(one.as);
         await goTo(page, site, one);
-        const wrong = one.leads ? await checkStructure(page) : await checkLooks(page, looks[c], { withAxe: scripts, pictures: full && scripts && front === 'none' && one.name });
+        const checks = { withAxe: scripts, whole: full || c === 0, pictures: full && scripts && front === 'none' && one.name };
+        const wrong = one.leads ? await checkStructure(page) : await checkLooks(page, looks[c], checks);
         if (front !== 'none') wrong.push(...await page.evaluate(strays, '/prefix'));
         assert.deepEqual([...wrong, ...page.complaints], []);
         if (one.isGet) page.fresh = page.url(); // for the next case, when that begins with the same page
