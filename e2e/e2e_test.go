@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
@@ -18,6 +19,10 @@ import (
 // once, and with SWEEP=full all of them in every window, theme and front.
 func TestPagesInABrowser(t *testing.T) {
 	dbtest.Long(t)
+	sweep := os.Getenv("SWEEP")
+	if !slices.Contains([]string{"", "ci", "full"}, sweep) {
+		t.Fatalf("invalid SWEEP %q: expected ci, full or nothing", sweep)
+	}
 	dbtest.NeedProgram(t, "node")
 	if _, err := exec.LookPath("/usr/bin/chromium"); err != nil {
 		dbtest.NeedProgram(t, cmp.Or(os.Getenv("CHROMIUM"), "/usr/bin/chromium-headless-shell"))
@@ -34,7 +39,7 @@ func TestPagesInABrowser(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	switch sweep := os.Getenv("SWEEP"); sweep {
+	switch sweep {
 	case "":
 		script(t, programs, "tests/smoke.js", "")
 	case "ci":
@@ -47,8 +52,6 @@ func TestPagesInABrowser(t *testing.T) {
 				script(t, programs, "tasks.test.js", theme+"-"+width)
 			}
 		}
-	default:
-		t.Fatalf("invalid SWEEP %q: expected ci, full or nothing", sweep)
 	}
 }
 
