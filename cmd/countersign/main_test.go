@@ -54,7 +54,7 @@ const setEmpty = "\x00"
 func (e environment) lookup(name string) (string, bool) {
 	value, there := e[name]
 	if name == "GOGC" && !there {
-		value = "400"
+		value = "200"
 	}
 	return strings.TrimPrefix(value, setEmpty), value != ""
 }

@@ -15,8 +15,7 @@ func Setup() {
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
-	debug.SetGCPercent(400)
-	debug.SetMemoryLimit(1 << 30)
+	debug.SetGCPercent(200)
 	if memory() != "" {
 		os.Setenv("TMPDIR", memory())
 	}
