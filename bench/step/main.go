@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux
 
 // Command step runs one step of .ci/run and notes what it cost, or compares what all steps
 // cost with their budgets.
