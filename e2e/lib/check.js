@@ -47,7 +47,7 @@ async function checkAccess(page, runOnly, whole) {
   return violations.flatMap((v) => v.nodes.map((n) => `axe ${v.id}: ${n.target.join(' ')}: ${n.failureSummary.replaceAll('\n', ' ')}`));
 }
 
-/** Gives the window a look. */
+/** Sets the theme and the width of a page's window, where they differ. */
 export async function show(page, { theme, width }) {
   const { colorScheme, viewport } = options({ theme, width });
   if (page.look?.width !== width) await page.setViewportSize(viewport);

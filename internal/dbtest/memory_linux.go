@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memory returns a folder in memory for the files of tests, "" where there is none with enough room
-// in which programs can be run. A database there does not wait for a disk, and PostgreSQL
-// copies one ten times faster. A TMPDIR that is set is the user's own choice.
+// memory returns a folder in memory for the files of tests. It is "" unless the folder has enough
+// room and programs can run in it. A database there does not wait for a disk, and PostgreSQL copies
+// one ten times faster. A TMPDIR that is set is the user's own choice.
 var memory = sync.OnceValue(func() string {
 	const folder, room = "/dev/shm", 4 << 30 // bytes
 	var fs unix.Statfs_t
