@@ -3,6 +3,7 @@ package dbtest
 import (
 	"context"
 	"crypto/rand"
+	"flag"
 	"fmt"
 	"hash/fnv"
 	"net/url"
@@ -31,16 +32,36 @@ type DB struct {
 	URL string
 }
 
-// Engines runs fn twice, as the subtests "sqlite" and "postgres".
+// Engines runs fn on both engines, as the subtests "sqlite" and "postgres". Where neither
+// COUNTERSIGN_REQUIRE_ALL=1 nor -run asks for all of a test, it runs on one of them ([Either]): so
+// go test ./... is done in half the time, and CI, and whoever works at a test, run everything.
 func Engines(t *testing.T, fn func(t *testing.T, db DB)) {
 	t.Helper()
-	for _, engine := range []string{SQLite, Postgres} {
+	for _, engine := range EnginesOf(t) {
 		t.Run(engine, func(t *testing.T) { fn(t, New(t, engine)) })
 	}
 }
 
-// Either returns an engine for a case of a table: by the case's name, so that the cases of a table are
-// spread over both. It is for rules that no SQL decides. Without PostgreSQL all run on SQLite.
+// EnginesOf returns the engines of [Engines], for a test that makes its databases itself.
+func EnginesOf(t *testing.T) []string {
+	t.Helper()
+	if selected := flag.Lookup("test.run"); required() || selected != nil && selected.Value.String() != "" {
+		return []string{SQLite, Postgres}
+	}
+	return []string{Either(t)}
+}
+
+// AnEngine runs fn on one engine ([Either]), as a subtest with its name. It is for tests of pages and
+// handlers: the SQL that they reach is tested on both engines in the service below them.
+func AnEngine(t *testing.T, fn func(t *testing.T, db DB)) {
+	t.Helper()
+	engine := Either(t)
+	t.Run(engine, func(t *testing.T) { fn(t, New(t, engine)) })
+}
+
+// Either returns an engine for a test or a case of a table: by its name, so that those of a package
+// are spread over both. It is for rules that no SQL decides. Without PostgreSQL all run on SQLite,
+// which one line says.
 func Either(t *testing.T) (engine string) {
 	t.Helper()
 	name := fnv.New32a()
@@ -48,11 +69,17 @@ func Either(t *testing.T) (engine string) {
 	if name.Sum32()%2 == 0 || testing.Short() {
 		return SQLite
 	}
-	if _, err := private(); err != nil && os.Getenv("COUNTERSIGN_TEST_POSTGRES") == "" && os.Getenv("COUNTERSIGN_REQUIRE_ALL") != "1" {
-		return SQLite
+	if os.Getenv("COUNTERSIGN_TEST_POSTGRES") == "" && !required() {
+		if _, err := private(); err != nil {
+			mark.Do(func() { fmt.Println(noTests) })
+			return SQLite
+		}
 	}
 	return Postgres
 }
+
+// required is whether nothing may be left out.
+func required() bool { return os.Getenv("COUNTERSIGN_REQUIRE_ALL") == "1" }
 
 // New returns an empty database on one engine. It skips the test where there is
 // no PostgreSQL.

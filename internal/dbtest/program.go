@@ -2,7 +2,6 @@ package dbtest
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"sync"
 	"testing"
@@ -25,7 +24,7 @@ const noTests = "\ntesting: warning: no tests to run"
 // COUNTERSIGN_REQUIRE_ALL=1 that is a failure.
 func Skip(t testing.TB, why error) {
 	t.Helper()
-	if os.Getenv("COUNTERSIGN_REQUIRE_ALL") == "1" {
+	if required() {
 		t.Fatalf("COUNTERSIGN_REQUIRE_ALL=1 forbids to skip this: %v", why)
 	}
 	mark.Do(func() { fmt.Println(noTests) })

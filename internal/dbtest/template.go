@@ -38,12 +38,19 @@ func NewTemplate(fill func(DB) error) *Template {
 	return m
 }
 
-// Engines runs fn with a copy of the template as the subtests "sqlite" and "postgres".
+// Engines is [Engines] with copies of the template.
 func (m *Template) Engines(t *testing.T, fn func(t *testing.T, db DB)) {
 	t.Helper()
-	for _, engine := range []string{SQLite, Postgres} {
+	for _, engine := range EnginesOf(t) {
 		t.Run(engine, func(t *testing.T) { fn(t, m.New(t, engine)) })
 	}
+}
+
+// AnEngine is [AnEngine] with a copy of the template.
+func (m *Template) AnEngine(t *testing.T, fn func(t *testing.T, db DB)) {
+	t.Helper()
+	engine := Either(t)
+	t.Run(engine, func(t *testing.T) { fn(t, m.New(t, engine)) })
 }
 
 // New returns a copy of the template on one engine. It skips the test where there is no

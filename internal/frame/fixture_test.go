@@ -79,7 +79,7 @@ func (l *logged) String() string {
 
 // engines runs fn with a new site on both engines.
 func engines(t *testing.T, fn func(t *testing.T, s *site)) {
-	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) { fn(t, newSite(t, place, nil)) })
+	dbtest.AnEngine(t, func(t *testing.T, place dbtest.DB) { fn(t, newSite(t, place, nil)) })
 }
 
 // newSite serves a frame whose options with may change.

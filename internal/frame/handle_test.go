@@ -146,38 +146,36 @@ func TestAddressesThatAreNoTextAreRefused(t *testing.T) {
 }
 
 func TestUnderAPathPrefixEverythingStaysBelowIt(t *testing.T) {
-	for _, engine := range []string{dbtest.SQLite, dbtest.Postgres} {
-		t.Run(engine, func(t *testing.T) {
-			s := newSite(t, dbtest.New(t, engine), func(o *frame.Options) { o.BasePath, o.Secure, o.Origin = "/shop/x", true, "https://shop.example" })
-			s.administrator(t)
-			b := s.browser(t)
-			p := b.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admin")
-			cookie := p.Header.Get("Set-Cookie")
-			if !strings.Contains(cookie, "Path=/shop/x/") || !strings.Contains(cookie, "Secure") {
-				t.Errorf("the cookie is %s", cookie)
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
+		s := newSite(t, at, func(o *frame.Options) { o.BasePath, o.Secure, o.Origin = "/shop/x", true, "https://shop.example" })
+		s.administrator(t)
+		b := s.browser(t)
+		p := b.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admin")
+		cookie := p.Header.Get("Set-Cookie")
+		if !strings.Contains(cookie, "Path=/shop/x/") || !strings.Contains(cookie, "Secure") {
+			t.Errorf("the cookie is %s", cookie)
+		}
+		if got := p.Header.Get("Strict-Transport-Security"); got == "" {
+			t.Error("https without Strict-Transport-Security")
+		}
+		p = b.Get("/admin", "Cookie", cookie[:strings.Index(cookie, ";")]).Status(http.StatusOK).Says("signed in as " + email)
+		b.Get(strings.TrimPrefix(webtest.Attr(p.Having("rel", "stylesheet")[0], "href"), "/shop/x")).Status(http.StatusOK)
+		for _, path := range []string{"/shop/x", "/shop/x/"} {
+			answer, err := b.Client.Get(s.server.URL + path)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if got := p.Header.Get("Strict-Transport-Security"); got == "" {
-				t.Error("https without Strict-Transport-Security")
+			answer.Body.Close()
+			if answer.StatusCode != http.StatusNotFound {
+				t.Errorf("%s: %d", path, answer.StatusCode)
 			}
-			p = b.Get("/admin", "Cookie", cookie[:strings.Index(cookie, ";")]).Status(http.StatusOK).Says("signed in as " + email)
-			b.Get(strings.TrimPrefix(webtest.Attr(p.Having("rel", "stylesheet")[0], "href"), "/shop/x")).Status(http.StatusOK)
-			for _, path := range []string{"/shop/x", "/shop/x/"} {
-				answer, err := b.Client.Get(s.server.URL + path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				answer.Body.Close()
-				if answer.StatusCode != http.StatusNotFound {
-					t.Errorf("%s: %d", path, answer.StatusCode)
-				}
-			}
-			s.base = ""
-			plain := s.browser(t).Get("/admincp/login", "Accept", "application/json")
-			if plain.StatusCode != http.StatusNotAcceptable { // there is a page
-				t.Errorf("without the prefix: %d", plain.StatusCode)
-			}
-		})
-	}
+		}
+		s.base = ""
+		plain := s.browser(t).Get("/admincp/login", "Accept", "application/json")
+		if plain.StatusCode != http.StatusNotAcceptable { // there is a page
+			t.Errorf("without the prefix: %d", plain.StatusCode)
+		}
+	})
 }
 
 func TestBeforeTheInstallEveryPageLeadsToHelp(t *testing.T) {

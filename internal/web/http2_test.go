@@ -118,6 +118,7 @@ func TestRequestsOfHTTP2ShareAConnection(t *testing.T) {
 }
 
 func TestConnectionsOfHTTP2WithoutACompleteRequestMakeRoom(t *testing.T) {
+	t.Parallel()
 	for name, begin := range map[string]func(f frames, h reading){
 		"no request":               func(frames, reading) {},
 		"a body that does not end": func(f frames, h reading) { f.request(1, "POST", "/", false); <-h.entered },
@@ -136,11 +137,16 @@ func TestConnectionsOfHTTP2WithoutACompleteRequestMakeRoom(t *testing.T) {
 		"a header that is not at end": func(f frames, h reading) { f.ok(f.WriteHeaders(xhttp2.HeadersFrameParam{StreamID: 1})) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h := newReading()
 			s := startTLS(t, h, ServerOptions{MaxConnections: 2})
 			var silent []frames
 			for range 2 {
 				f := s.frames(t)
+				f.until(func(frame xhttp2.Frame) bool { // from then on it is silent
+					settings, ok := frame.(*xhttp2.SettingsFrame)
+					return ok && settings.IsAck()
+				})
 				begin(f, h)
 				silent = append(silent, f)
 			}

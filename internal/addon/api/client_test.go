@@ -15,7 +15,7 @@ import (
 // The client of a site and this API understand each other, over real HTTP.
 func TestTheGoClientOfASite(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := updated(t, at)
 		o := options()
 		server := httptest.NewServer(http.StripPrefix("/shop", api.New(s.Addon, o)))

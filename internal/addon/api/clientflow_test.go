@@ -39,7 +39,7 @@ func (s *seller) appClient(t testing.TB, address, user string) *countersign.AppC
 // From the first look at the shop to the purchase that the site revokes, by the Go client alone.
 func TestTheGoClientsOfAnAppAndItsSite(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		address := s.serve(t).URL
 		app, site, ctx := s.appClient(t, address, "Müşik ♪/7?"), s.siteClient(address), t.Context()
@@ -98,7 +98,7 @@ func TestTheGoClientsOfAnAppAndItsSite(t *testing.T) {
 // What the site does with a purchase reaches the store and the user.
 func TestTheGoClientActsOnPurchases(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		address := s.serve(t).URL
 		site, ctx := s.siteClient(address), t.Context()
@@ -134,7 +134,7 @@ func TestTheGoClientActsOnPurchases(t *testing.T) {
 
 func TestTheGoClientGrantsMemberships(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		site, ctx := s.siteClient(s.serve(t).URL), t.Context()
 		for _, user := range []string{"7", ".", "..", "a/../b", "%2F"} {
@@ -166,7 +166,7 @@ func TestTheGoClientGrantsMemberships(t *testing.T) {
 // An app tells apart what is pending, what is refused, and what it tries again.
 func TestTheGoClientSaysWhatBecomesOfAPurchase(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		address := s.serve(t).URL
 		app, ctx := s.appClient(t, address, "7"), t.Context()

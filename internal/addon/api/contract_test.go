@@ -37,7 +37,7 @@ func contract(t *testing.T, folder string, o api.Options, make func(t testing.TB
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			t.Parallel()
-			dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+			dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 				s := make(t, at)
 				webtest.Run(t, api.New(s.Addon, o), []string{beside(t, file, s.names())}, judgeOf(judge))
 			})

@@ -17,7 +17,7 @@ import (
 // A server that stops answers those who wait for events. Otherwise it would break them off.
 func TestAWaitForEventsEndsWhenTheServerStops(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := updated(t, at)
 		h := api.New(s.Addon, options())
 		entered := make(chan struct{})

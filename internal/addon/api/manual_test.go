@@ -51,7 +51,7 @@ console.log(JSON.stringify(report))
 // The client that people copy out of the manual goes through a whole purchase, as it is printed there.
 func TestTheManualsTypeScriptBuys(t *testing.T) {
 	dbtest.NeedProgram(t, "node")
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		o := options()
 		o.Now = s.clock.now

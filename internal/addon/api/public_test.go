@@ -53,7 +53,7 @@ func TestWhatFitsOnePacketIsNotCompressed(t *testing.T) {
 // A publish by another process, as a command is one, reaches what a server serves.
 func TestAPublishByAnotherProcessIsServed(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := filled(t, at).run(t)
 		h := api.New(s.Addon, options())
 		before := get(h, "/api-addons/app/settings").Header().Get("ETag")

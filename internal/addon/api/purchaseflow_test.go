@@ -83,7 +83,7 @@ func jsonText(v any) string {
 // notification, event.
 func TestAPurchaseFromTheAppToTheSite(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		s.run(t)
 		h := api.New(s.Addon, options())
@@ -122,7 +122,7 @@ func TestAPurchaseFromTheAppToTheSite(t *testing.T) {
 
 func TestAForgedNotificationChangesNothing(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		h := api.New(s.Addon, options())
 		token := s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"})
@@ -157,7 +157,7 @@ func TestAForgedNotificationChangesNothing(t *testing.T) {
 // A notification whose sender can't be checked now has to come again.
 func TestANotificationComesAgainWhileTheKeysCannotBeRead(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		h := api.New(s.Addon, options())
 		bearer, body, err := s.play.Push(s.play.SendTest())
@@ -183,7 +183,7 @@ func TestANotificationComesAgainWhileTheKeysCannotBeRead(t *testing.T) {
 // While the store is down, a verification is queued and the app is told to ask later.
 func TestAVerificationIsQueuedWhileTheStoreIsDown(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		h := api.New(s.Addon, options())
 		token := s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"})
@@ -199,7 +199,7 @@ func TestAVerificationIsQueuedWhileTheStoreIsDown(t *testing.T) {
 // An outage takes a restore no longer than one verification: the store is asked once.
 func TestARestoreIsQueuedWhileTheStoreIsDown(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		h := api.New(s.Addon, options())
 		tokens := []string{s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"}), s.buy(t, "7", playfake.BuyOptions{ProductID: "silver_monthly"})}
@@ -227,7 +227,7 @@ type refusal struct {
 // What goes wrong at the store has the status and the code that tell an app what to do.
 func TestFailuresOfTheStoreKeepTheirCodes(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		h := api.New(s.Addon, options())
 		for _, tt := range []struct {
@@ -277,7 +277,7 @@ func TestVerificationsAreLimitedByUser(t *testing.T) {
 // A page ends where the next one begins.
 func TestPurchasesAreReadInPages(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		h := api.New(s.Addon, options())
 		var want []string
@@ -338,7 +338,7 @@ func TestAMembershipTokenIsRenewedTwiceADay(t *testing.T) {
 // The server of the site signs its calls, also those whose user has to be encoded.
 func TestASiteSignsItsCallsForMemberships(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		check(t, s.grant(t, "a/b ü"))
 		h := api.New(s.Addon, options())

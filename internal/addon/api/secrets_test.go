@@ -110,7 +110,7 @@ func strangers() map[string]*http.Request {
 
 func TestNoSecretIsInAnyPublicAnswer(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := filled(t, at)
 		secrets := s.secrets(t)
 		files := s.keyFiles(t)

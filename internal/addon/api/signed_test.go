@@ -79,7 +79,7 @@ func ask(h http.Handler, r *http.Request) (status int, code string) {
 
 func TestSignedCalls(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := updated(t, at)
 		tests := []struct {
 			name   string
@@ -180,7 +180,7 @@ func TestSignedCallsUnderAPathPrefix(t *testing.T) {
 
 func TestBothHalvesMustBeActive(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := updated(t, at)
 		h := api.New(s.Addon, options())
 		ctx := t.Context()

@@ -36,7 +36,7 @@ func (s *site) tokenCall(nonce string) call {
 
 func TestASiteSignsItsCallsForUserTokens(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := updated(t, at)
 		_, other, err := s.CreateCredential(t.Context(), operator, "Second")
 		check(t, err)
@@ -81,7 +81,7 @@ func TestASiteSignsItsCallsForUserTokens(t *testing.T) {
 // Of many who send the same signed call at once, one gets a token.
 func TestOneOfManyEqualCallsGetsAUserToken(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := updated(t, at)
 		h := api.New(s.Addon, options())
 		for round := range 5 {
@@ -108,7 +108,7 @@ func TestOneOfManyEqualCallsGetsAUserToken(t *testing.T) {
 // The path from the site's server to the app and back.
 func TestATokenOfASignedCallIsGoodForTheApp(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := updated(t, at)
 		h := api.New(s.Addon, options())
 		w := httptest.NewRecorder()

@@ -22,7 +22,7 @@ import (
 // are not. The real store is not called.
 func TestAppsVerifySimulatedPurchasesInTestMode(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		h := api.New(s.Addon, options())
 		real := s.buy(t, "user-7", playfake.BuyOptions{ProductID: "gold_monthly"})

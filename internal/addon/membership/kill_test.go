@@ -53,7 +53,7 @@ func beKilled(step string, place dbtest.DB) error {
 // commit and the acknowledgement loses nothing, and nothing is granted twice.
 func TestAProcessThatIsKilledLosesNothingAndGrantsNothingTwice(t *testing.T) {
 	t.Parallel()
-	for _, engine := range []string{dbtest.SQLite, dbtest.Postgres} {
+	for _, engine := range dbtest.EnginesOf(t) {
 		t.Run(engine, func(t *testing.T) {
 			for point := range dbtest.Steps(engine) {
 				if point > 80 {

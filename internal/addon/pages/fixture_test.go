@@ -158,7 +158,7 @@ func (s *site) install(t *testing.T) {
 func engines(t *testing.T, fn func(t *testing.T, s *site)) {
 	t.Helper()
 	t.Parallel()
-	updatedSite.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, opened(t, at)) })
+	updatedSite.AnEngine(t, func(t *testing.T, at dbtest.DB) { fn(t, opened(t, at)) })
 }
 
 // one runs fn with an updated site on SQLite, for what does not depend on the

@@ -41,7 +41,7 @@ var playKey = sync.OnceValue(func() *rsa.PrivateKey {
 func sellers(t *testing.T, fn func(t *testing.T, s *seller)) {
 	t.Helper()
 	t.Parallel()
-	updatedSite.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, newSeller(t, at)) })
+	updatedSite.AnEngine(t, func(t *testing.T, at dbtest.DB) { fn(t, newSeller(t, at)) })
 }
 
 // newSeller opens a copy of updatedSite and publishes what it needs to sell.

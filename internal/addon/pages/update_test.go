@@ -36,7 +36,7 @@ func (s *site) webToken(t *testing.T) string {
 
 func TestUpdatePageTellsStrangersNothing(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSite(t, at, nil)
 		s.webToken(t)
 		s.setupToken(t)
@@ -57,7 +57,7 @@ func TestUpdatePageTellsStrangersNothing(t *testing.T) {
 
 func TestFirstUpdateByTheSetUpLink(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSite(t, at, nil)
 		token := s.setupToken(t)
 		b := s.browser(t)
@@ -83,7 +83,7 @@ func TestFirstUpdateByTheSetUpLink(t *testing.T) {
 
 func TestFirstUpdateByAnUpdateToken(t *testing.T) {
 	t.Parallel()
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSite(t, at, nil)
 		token := s.webToken(t)
 		b := s.browser(t)

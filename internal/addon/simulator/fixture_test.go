@@ -126,7 +126,7 @@ func (f *fixture) publish(ctx context.Context, values map[string]string) error {
 func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	t.Helper()
 	t.Parallel()
-	inTestMode.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, opened(t, at)) })
+	inTestMode.AnEngine(t, func(t *testing.T, at dbtest.DB) { fn(t, opened(t, at)) })
 }
 
 // buy buys a product for a user.

@@ -79,7 +79,7 @@ func TestASubscriptionRenewsByItself(t *testing.T) {
 	t.Parallel()
 	google := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("a call left the machine: %s", r.URL.Path) }))
 	t.Cleanup(google.Close)
-	inTestMode.Engines(t, func(t *testing.T, at dbtest.DB) {
+	inTestMode.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		f := opened(t, at, func(o *addon.Options) { o.PlayURL = google.URL })
 		f.buy(t, "ana", "gold_monthly", "")
 		f.pass(40 * 24 * time.Hour)
@@ -159,7 +159,7 @@ func TestSimulatedPurchasesEndAfterTestMode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inTestMode.Engines(t, func(t *testing.T, at dbtest.DB) {
+	inTestMode.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		f := opened(t, at, func(o *addon.Options) { o.PlayURL = google.URL })
 		f.buy(t, "ana", "gold_monthly", "")
 		off := map[string]string{iap.KeySandboxEnabled: "0", iap.KeyPackageName: "com.example.app", iap.KeyServiceAccount: string(account)}

@@ -118,7 +118,7 @@ func TestWhatIsTypedIntoTheConsoleStaysText(t *testing.T) {
 
 func TestFailuresInTheConsoleLockNobodyOut(t *testing.T) {
 	t.Parallel()
-	teamStore.Engines(t, func(t *testing.T, db dbtest.DB) {
+	teamStore.AnEngine(t, func(t *testing.T, db dbtest.DB) {
 		s := storetest.Open(t, db, store.Options{Now: now, RequestLog: requests.DefaultKeep})
 		server := httptest.NewServer(frontEnds(t, s, 3, ""))
 		t.Cleanup(server.Close)

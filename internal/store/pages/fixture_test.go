@@ -61,7 +61,7 @@ func frontEnds(t *testing.T, s *store.Store, failLimit int, base string) http.Ha
 func engines(t *testing.T, fn func(t *testing.T, s shop)) {
 	t.Helper()
 	t.Parallel()
-	shopStore.Engines(t, func(t *testing.T, db dbtest.DB) { fn(t, openShop(t, db, 0, "")) })
+	shopStore.AnEngine(t, func(t *testing.T, db dbtest.DB) { fn(t, openShop(t, db, 0, "")) })
 }
 
 func (s shop) send(t *testing.T, r *http.Request) *webtest.Page {

@@ -222,7 +222,7 @@ func TestAFormWithTwoFilesForOneSlotTakesTheFirst(t *testing.T) {
 
 func TestUploadsAre503WhileTheirFolderCanNotBeWritten(t *testing.T) {
 	t.Parallel()
-	teamStore.Engines(t, func(t *testing.T, db dbtest.DB) {
+	teamStore.AnEngine(t, func(t *testing.T, db dbtest.DB) {
 		file := filepath.Join(t.TempDir(), "file")
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)

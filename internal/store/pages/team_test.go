@@ -59,7 +59,7 @@ var teamStore = storetest.NewTemplate("../api/testdata/shop.jsonl", store.Option
 func teams(t *testing.T, fn func(t *testing.T, s team)) {
 	t.Helper()
 	t.Parallel()
-	teamStore.Engines(t, func(t *testing.T, db dbtest.DB) { fn(t, openTeam(t, db)) })
+	teamStore.AnEngine(t, func(t *testing.T, db dbtest.DB) { fn(t, openTeam(t, db)) })
 }
 
 func openTeam(t *testing.T, db dbtest.DB) team { return openTeamAs(t, db, store.Options{}) }
