@@ -24,7 +24,7 @@ func lines(t *testing.T, mode LogMode, serve func(Options)) string {
 	var out bytes.Buffer
 	c := newClock()
 	log := NewAccessLog(&out, mode)
-	serve(Options{Access: log, Now: c.now})
+	serve(Options{Access: log, Now: c.Now})
 	ended, end := context.WithCancel(context.Background())
 	end()
 	if err := log.Run(ended); err != nil {

@@ -47,26 +47,8 @@ type site struct {
 	setupToken         string
 	webToken           string
 	serviceAccountFile string
-	clock              *clock
+	clock              *dbtest.Clock
 	more               map[string]string // for scripts, beside what names has
-}
-
-// clock stands still until it is moved.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
 }
 
 // newSite opens an addon that no update has seen.
@@ -75,11 +57,11 @@ func newSite(t testing.TB, at dbtest.DB) *site { return newSiteAt(t, at, "") }
 // newSiteAt is newSite with another address in place of Google Play's.
 func newSiteAt(t testing.TB, at dbtest.DB, playURL string) *site {
 	t.Helper()
-	s := &site{dir: at.Dir, clock: &clock{at: today.Add(-time.Hour)}} // the server was started before what the scripts do
-	a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: s.clock.now, PlayURL: playURL})
+	s := &site{dir: at.Dir, clock: dbtest.NewClock(today.Add(-time.Hour))} // the server was started before what the scripts do
+	a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: s.clock.Now, PlayURL: playURL})
 	check(t, err)
 	s.Addon = a
-	s.clock.pass(time.Hour)
+	s.clock.Move(time.Hour)
 	t.Cleanup(func() { check(t, a.Close()) })
 	s.setupToken, _, err = a.NewSetupLink(t.Context(), operator)
 	check(t, err)

@@ -75,7 +75,7 @@ func newSeller(t testing.TB, at dbtest.DB) *seller {
 
 // pass moves both clocks.
 func (s *seller) pass(d time.Duration) {
-	s.clock.pass(d)
+	s.clock.Move(d)
 	s.play.Advance(d)
 }
 

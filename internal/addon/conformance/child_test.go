@@ -37,7 +37,7 @@ func beKilled(step string, place dbtest.DB) error {
 	if err != nil {
 		return err
 	}
-	a, err := openAddon(place, os.Getenv(envPlay), &clock{at: now})
+	a, err := openAddon(place, os.Getenv(envPlay), dbtest.NewClock(now))
 	if err != nil {
 		return err
 	}

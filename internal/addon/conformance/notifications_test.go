@@ -169,7 +169,7 @@ var notificationCases = []conformance{
 		s.play.move(end)
 		s.check(s.play.renew(token))
 		s.play.news()
-		s.clock.pass(end.Sub(s.clock.now()) - time.Minute)
+		s.clock.Move(end.Sub(s.clock.Now()) - time.Minute)
 		s.pass(3 * time.Minute)
 		s.want("7", "active Gold")
 		if !s.membership("7").Until.After(end) {
@@ -183,7 +183,7 @@ var notificationCases = []conformance{
 		s.now = end
 		s.play.move(end)
 		s.check(s.play.renew(token))
-		s.clock.pass(end.Sub(s.clock.now()))
+		s.clock.Move(end.Sub(s.clock.Now()))
 		s.pass(2 * time.Minute)
 		s.pass(time.Hour)
 		if s.alerts() != "notifications_silent" {

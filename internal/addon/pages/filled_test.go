@@ -45,16 +45,16 @@ func (s *site) fillIn(t *testing.T) {
 	s.mustPackage(t, 1, "Silver", true)
 	s.mustPackage(t, 2, "Gold", true)
 	s.mustPackage(t, 7, "Member", false)
-	s.clock.move(time.Hour)
+	s.clock.Move(time.Hour)
 	s.mustSet(t, settings.KeyAppName, "Rain", settings.KeyIDPAndroidClientID, "1234567890-ghijkl.apps.idp.example", settings.KeyMessengerURLScheme, "rainchat", settings.KeyMessengerDomain, "chat.site.example")
 	s.mustPublish(t, "First settings")
-	s.clock.move(26 * time.Hour)
+	s.clock.Move(26 * time.Hour)
 	if _, err := s.Settings.SetServiceAccount(t.Context(), operator, 0, serviceAccount()); err != nil {
 		t.Fatal(err)
 	}
 	s.mustSet(t, iap.KeyEnabled, "1", iap.KeyPackageName, "com.example.rain", iap.KeyProductMap, `{"store":{"gold_monthly":2,"gold_yearly":2}}`)
 	s.mustPublish(t, "In-app purchases for gold members")
-	s.clock.move(time.Hour)
+	s.clock.Move(time.Hour)
 	if _, err := s.Settings.AddKey(t.Context(), operator, settings.Edit{}, "betaBanner", settings.TypeBool, "true"); err != nil {
 		t.Fatal(err)
 	}

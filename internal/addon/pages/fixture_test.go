@@ -33,24 +33,6 @@ var (
 	noon     = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// clock is a time that stands still until it is moved.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) move(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
-}
-
 // logged is what was written to the log.
 type logged struct {
 	mu   sync.Mutex
@@ -72,7 +54,7 @@ func (l *logged) String() string {
 // site is an addon with its pages, served over HTTP, on a real database.
 type site struct {
 	*addon.Addon
-	clock  *clock
+	clock  *dbtest.Clock
 	frame  *frame.Frame
 	server *httptest.Server
 	log    *logged
@@ -90,10 +72,10 @@ func newSite(t *testing.T, at dbtest.DB, with func(*frame.Options)) *site {
 // newSiteAt is newSite with another address in place of Google Play's.
 func newSiteAt(t *testing.T, at dbtest.DB, playURL string, with func(*frame.Options)) *site {
 	t.Helper()
-	s := &site{clock: &clock{at: noon}, log: &logged{}, at: at}
+	s := &site{clock: dbtest.NewClock(noon), log: &logged{}, at: at}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	var err error
-	s.Addon, err = addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Log: log, Now: s.clock.now, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, PlayURL: playURL})
+	s.Addon, err = addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Log: log, Now: s.clock.Now, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, PlayURL: playURL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +89,7 @@ func newSiteAt(t *testing.T, at dbtest.DB, playURL string, with func(*frame.Opti
 	})
 	_ = s.Prepare(t.Context()) // says in an empty place that there is no addon
 	o := pages.FrameOptions(s.Addon)
-	o.Log, o.Now = log, s.clock.now
+	o.Log, o.Now = log, s.clock.Now
 	if with != nil {
 		with(&o)
 	}
@@ -115,7 +97,7 @@ func newSiteAt(t *testing.T, at dbtest.DB, playURL string, with func(*frame.Opti
 		t.Fatal(err)
 	}
 	s.base = o.BasePath
-	edge := web.NewEdge(web.Options{Log: log, Now: s.clock.now})
+	edge := web.NewEdge(web.Options{Log: log, Now: s.clock.Now})
 	s.server = httptest.NewServer(frame.StripBase(o.BasePath, edge.Handler(pages.New(pages.Options{Addon: s.Addon, Frame: s.frame}))))
 	t.Cleanup(s.server.Close)
 	return s

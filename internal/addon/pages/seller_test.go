@@ -80,7 +80,7 @@ func newSeller(t *testing.T, at dbtest.DB) *seller {
 
 // pass moves both clocks.
 func (s *seller) pass(d time.Duration) {
-	s.clock.move(d)
+	s.clock.Move(d)
 	s.play.Advance(d)
 }
 

@@ -90,7 +90,7 @@ func TestAWebhookIsPausedResumedRotatedAndRemoved(t *testing.T) {
 		}
 		form := b.Get(hooksPath + "/1/rotate").Form(hooksPath + "/1/rotate")
 		form.Set("password", password)
-		s.clock.move(time.Minute)
+		s.clock.Move(time.Minute)
 		first := b.PostForm(hooksPath+"/1/rotate", form).Status(http.StatusOK).Value("webhook-secret")
 		b.PostForm(hooksPath+"/1/rotate", form).LeadsTo(hooksPath + "/1") // loaded again
 		b.Get(hooksPath+"/1").Says("this secret was rotated already", "Old secret also signs until").SilentAbout(first)
