@@ -1,4 +1,4 @@
-package addon
+package addon_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/dbtest"
 )
 
@@ -22,7 +23,7 @@ func pullAndWait(step string, place dbtest.DB) error {
 	}
 	ctx, points, counting := context.Background(), 0, false
 	var mu sync.Mutex
-	a, err := Open(ctx, Options{Dir: place.Dir, URL: place.URL, PlayURL: url, Now: func() time.Time {
+	a, err := addon.Open(ctx, addon.Options{Dir: place.Dir, URL: place.URL, PlayURL: url, Now: func() time.Time {
 		mu.Lock()
 		defer mu.Unlock()
 		if !counting {
@@ -43,7 +44,7 @@ func pullAndWait(step string, place dbtest.DB) error {
 	mu.Lock()
 	counting = true
 	mu.Unlock()
-	if _, err := a.doPull(ctx, nil); err != nil {
+	if _, err := a.Pull(ctx); err != nil {
 		return err
 	}
 	fmt.Println("waiting: done")
@@ -59,7 +60,7 @@ func TestAKilledPullLosesNothing(t *testing.T) {
 				t.Fatal("a pull takes more points than expected")
 			}
 			p.play.SendTest()
-			done = dbtest.Killed(t, p.at, "pull "+strconv.Itoa(point)+" "+p.url)
+			done = dbtest.Killed(t, p.At, "pull "+strconv.Itoa(point)+" "+p.url)
 			list, err := p.Members.Messages(t.Context(), operator, 0, 100)
 			if err != nil {
 				t.Fatal(err)
