@@ -1,66 +1,28 @@
 package addon_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// This test binary is also the program that is killed: it updates an addon, tells
-// on its standard output how far it has come, and waits at the point where it is
-// to be killed.
-func TestMain(m *testing.M) {
-	if step, place := dbtest.ChildStep(); step != "" {
-		if err := beKilled(step, place); err != nil {
-			fmt.Println("failed:", err)
-		}
-		os.Exit(1)
-	}
-	dbtest.Setup()
-	os.Exit(m.Run())
-}
+// This test binary is also the program that is killed.
+func TestMain(m *testing.M) { dbtest.Main(m, beKilled) }
 
-// beKilled runs an update. Every question for the time and every step that is done
-// is a point; the process stops at the one with the number of its step, or
-// when it has done everything.
+// beKilled pulls, or runs an update.
 func beKilled(step string, place dbtest.DB) error {
 	if pull, ok := strings.CutPrefix(step, "pull "); ok {
 		return pullAndWait(pull, place)
 	}
-	ctx := context.Background()
-	stopAt, err := strconv.Atoi(step)
-	if err != nil {
-		return err
-	}
-	point := 0
-	next := func() time.Time {
-		if point++; point == stopAt {
-			fmt.Println("waiting")
-			select {}
-		}
-		return noon
-	}
-	a, err := addon.Open(ctx, addon.Options{Dir: place.Dir, URL: place.URL, Now: next})
-	if err != nil {
-		return err
-	}
-	if _, err := a.Update(ctx, operator, func(addon.Step) { next() }); err != nil {
-		return err
-	}
-	fmt.Println("waiting: done")
-	select {}
+	return addontest.UpdateUntil(step, place, noon)
 }
 
 // wantWhole completes an update after a kill and wants everything to be there

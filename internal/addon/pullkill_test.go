@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,21 +17,15 @@ import (
 // time.
 func pullAndWait(step string, place dbtest.DB) error {
 	number, url, _ := strings.Cut(step, " ")
-	stopAt, err := strconv.Atoi(number)
+	point, err := dbtest.StopAt(number)
 	if err != nil {
 		return err
 	}
-	ctx, points, counting := context.Background(), 0, false
-	var mu sync.Mutex
+	ctx := context.Background()
+	var pulls atomic.Bool
 	a, err := addon.Open(ctx, addon.Options{Dir: place.Dir, URL: place.URL, PlayURL: url, Now: func() time.Time {
-		mu.Lock()
-		defer mu.Unlock()
-		if !counting {
-			return noon
-		}
-		if points++; points == stopAt {
-			fmt.Println("waiting")
-			select {}
+		if pulls.Load() {
+			point()
 		}
 		return noon
 	}})
@@ -41,9 +35,7 @@ func pullAndWait(step string, place dbtest.DB) error {
 	if err := a.Prepare(ctx); err != nil {
 		return err
 	}
-	mu.Lock()
-	counting = true
-	mu.Unlock()
+	pulls.Store(true)
 	if _, err := a.Pull(ctx); err != nil {
 		return err
 	}

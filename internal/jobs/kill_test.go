@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -15,14 +14,7 @@ import (
 
 // This test binary is also the process that is killed: it begins a job, says so on its
 // standard output, and waits.
-func TestMain(m *testing.M) {
-	if step, place := dbtest.ChildStep(); step != "" {
-		fmt.Println("failed:", beKilled(step, place))
-		os.Exit(1)
-	}
-	dbtest.Setup()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { dbtest.Main(m, beKilled) }
 
 // beKilled runs a job up to a step: "begun", or "finished" for the time between the end of a
 // transaction with Finish and what follows it.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"path/filepath"
@@ -167,4 +168,23 @@ func (f *Fixture) Serve(t testing.TB) {
 		case <-time.After(time.Millisecond):
 		}
 	}
+}
+
+// UpdateUntil is a child that runs an update at a time, and waits at the point with the number of its
+// step, or when it has done everything. Every question for the time and every step that is done is a point.
+func UpdateUntil(step string, place dbtest.DB, now time.Time) error {
+	point, err := dbtest.StopAt(step)
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	a, err := addon.Open(ctx, optionsOf(place, addon.Options{Now: func() time.Time { point(); return now }}))
+	if err != nil {
+		return err
+	}
+	if _, err := a.Update(ctx, Operator, func(addon.Step) { point() }); err != nil {
+		return err
+	}
+	fmt.Println("waiting: done")
+	select {}
 }

@@ -16,26 +16,21 @@ import (
 // beKilled delivers what is due in the addon of a test, and says how far it has come. Every
 // question for the time is a step. It waits to be killed at the step with a number, or when it
 // has done everything.
-func beKilled(number string, place dbtest.DB) {
-	stopAt, _ := strconv.ParseInt(number, 10, 64)
-	var step atomic.Int64
-	next := func() time.Time {
-		if step.Add(1) == stopAt {
-			fmt.Println("waiting")
-			select {}
-		}
-		return noon
+func beKilled(step string, place dbtest.DB) error {
+	point, err := dbtest.StopAt(step)
+	if err != nil {
+		return err
 	}
 	ctx := context.Background()
-	p, err := open(ctx, place, next)
-	if err == nil {
-		_, err = p.queue.RunNext(ctx)
+	p, err := open(ctx, place, func() time.Time { point(); return noon })
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		fmt.Println("waiting: done")
-		select {}
+	if _, err = p.queue.RunNext(ctx); err != nil {
+		return err
 	}
-	fmt.Println("failed:", err)
+	fmt.Println("waiting: done")
+	select {}
 }
 
 // Wherever a process is killed while it delivers an event, the receiver gets it, and each time

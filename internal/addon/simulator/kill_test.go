@@ -16,10 +16,6 @@ import (
 // for the time with the number of its step.
 func beKilled(step string, place dbtest.DB) error {
 	ctx := context.Background()
-	stopAt, err := strconv.Atoi(step)
-	if err != nil {
-		return err
-	}
 	f, err := open(ctx, place)
 	if err == nil {
 		err = f.Prepare(ctx)
@@ -28,15 +24,11 @@ func beKilled(step string, place dbtest.DB) error {
 		return err
 	}
 	list, _, err := f.Simulator.Purchases(ctx, operator)
+	if err == nil {
+		f.point, err = dbtest.StopAt(step)
+	}
 	if err != nil {
 		return err
-	}
-	points := 0
-	f.point = func() {
-		if points++; points == stopAt {
-			fmt.Println("waiting")
-			select {}
-		}
 	}
 	if _, err := f.Simulator.Buy(ctx, operator, simulator.Order{User: "ana", Product: "gold_monthly", Replaces: list[0].Ref}); err != nil {
 		return err
