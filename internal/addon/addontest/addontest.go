@@ -141,33 +141,34 @@ func Engines(t *testing.T, fn func(t *testing.T, f *Fixture)) {
 	})
 }
 
-// Serve runs the addon's background work until the test ends, and waits until it
-// caches the public answers.
-func (f *Fixture) Serve(t testing.TB) {
+// Run does the background work of an addon until the test ends, as a server does.
+func Run(t testing.TB, a *addon.Addon) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- f.Run(ctx) }()
+	go func() { done <- a.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	})
+}
+
+// Serve is [Run], and waits until the public answers are cached.
+func (f *Fixture) Serve(t testing.TB) {
+	t.Helper()
+	Run(t, f.Addon)
 	var last *settings.Published
-	for {
+	for range 20_000 {
 		now, err := f.Settings.Published(t.Context())
 		if err == nil && now == last {
 			return
 		}
 		last = now
-		select {
-		case err := <-done:
-			done <- err
-			t.Fatalf("Run ended: %v", err)
-		case <-time.After(time.Millisecond):
-		}
+		time.Sleep(time.Millisecond)
 	}
+	t.Fatal("the public answers are not cached")
 }
 
 // UpdateUntil is a child that runs an update at a time, and waits at the point with the number of its

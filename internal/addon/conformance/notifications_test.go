@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/countersign/countersign/internal/addon/addontest"
 )
 
 // Notifications of the store, and requests that pretend to bring them.
@@ -122,7 +124,7 @@ var notificationCases = []conformance{
 			"an unverified e-mail":    {"email_verified": false},
 			"an expired token":        {"iat": s.now.Add(-3 * time.Hour).Unix(), "exp": s.now.Add(-2 * time.Hour).Unix()},
 		} {
-			forgeries[name] = resigned(bearer, rsaKey(), claims)
+			forgeries[name] = resigned(bearer, addontest.Key(), claims)
 		}
 		for name, forged := range forgeries {
 			var refused verdict
@@ -134,7 +136,7 @@ var notificationCases = []conformance{
 		}
 		s.wantMessages(0)
 		s.want("7", "active Gold")
-		header := map[string]string{"Authorization": "Bearer " + resigned(bearer, rsaKey(), map[string]any{"iss": "accounts.google.com"})}
+		header := map[string]string{"Authorization": "Bearer " + resigned(bearer, addontest.Key(), map[string]any{"iss": "accounts.google.com"})}
 		s.call(204, "POST", "iap/notifications/store", string(body), header, nil) // the other name of the issuer
 		s.wantMessages(1)
 	}},

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/play/playdoc"
 )
@@ -38,7 +39,7 @@ func openPlaydoc(start time.Time) (simulation, error) {
 	d := &doc{clock: dbtest.NewClock(start)}
 	d.options = playdoc.Options{
 		Package: appPackage, Products: docProducts, Now: d.clock.Now,
-		Audience: pushAudience, PushAccount: pushAccount, AccountKey: rsaKey(), PushKey: rsaKey(),
+		Audience: pushAudience, PushAccount: pushAccount, AccountKey: addontest.Key(), PushKey: addontest.Key(),
 	}
 	play, err := playdoc.New(d.options)
 	d.Play = play

@@ -3,7 +3,6 @@ package conformance
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"net/http/httptest"
 	"net/netip"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
@@ -49,16 +49,12 @@ type site struct {
 var templates = map[string]*dbtest.Template{"playfake": newTemplate("playfake"), "playdoc": newTemplate("playdoc")}
 
 func newTemplate(simulation string) *dbtest.Template {
-	return dbtest.NewTemplate(func(at dbtest.DB) error {
+	return addontest.NewTemplate(today.Add(-2*time.Hour), func(ctx context.Context, a *addon.Addon) error {
 		play, err := simulations[simulation](today)
 		if err != nil {
 			return err
 		}
-		a, err := openAddon(at, "", dbtest.NewClock(today.Add(-2*time.Hour)))
-		if err != nil {
-			return err
-		}
-		return errors.Join(setUp(context.Background(), a, play.serviceAccount()), a.Close())
+		return setUp(ctx, a, play.serviceAccount())
 	})
 }
 
@@ -67,11 +63,8 @@ func openAddon(at dbtest.DB, google string, c *dbtest.Clock) (*addon.Addon, erro
 	return addon.Open(context.Background(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: c.Now, PlayURL: google})
 }
 
-// setUp runs the first update and publishes what a site needs to sell.
+// setUp publishes what a site needs to sell.
 func setUp(ctx context.Context, a *addon.Addon, serviceAccount []byte) error {
-	if _, err := a.Update(ctx, operator, nil); err != nil {
-		return err
-	}
 	for _, p := range []iap.Package{{ID: 1, Name: "Silver", Rank: 1, Paid: true}, {ID: 2, Name: "Gold", Rank: 2, Paid: true}} {
 		if err := a.IAP.AddPackage(ctx, operator, p); err != nil {
 			return err

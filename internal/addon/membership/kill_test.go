@@ -70,7 +70,7 @@ func wantWhole(t *testing.T, at dbtest.DB, point int) {
 	t.Helper()
 	f := opened(t, at)
 	f.sell("token", sub("gold_monthly", f.accountOf("ana")))
-	f.pass(time.Hour)
+	f.clock.Move(time.Hour)
 	if err := f.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -2,23 +2,20 @@ package pages_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/pages"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
-	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -28,10 +25,7 @@ const (
 	password = "four quiet green words"
 )
 
-var (
-	operator = people.Operator("tester")
-	noon     = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-)
+var operator, noon = addontest.Operator, addontest.Noon
 
 // logged is what was written to the log.
 type logged struct {
@@ -74,25 +68,19 @@ func newSiteAt(t *testing.T, at dbtest.DB, playURL string, with func(*frame.Opti
 	t.Helper()
 	s := &site{clock: dbtest.NewClock(noon), log: &logged{}, at: at}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	var err error
-	s.Addon, err = addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Log: log, Now: s.clock.Now, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, PlayURL: playURL})
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
 		if t.Failed() {
 			t.Log(s.log)
 		}
 	})
+	s.Addon = addontest.Open(t, at, addon.Options{Log: log, Now: s.clock.Now, AllowPrivate: addontest.Loopback, PlayURL: playURL})
 	_ = s.Prepare(t.Context()) // says in an empty place that there is no addon
 	o := pages.FrameOptions(s.Addon)
 	o.Log, o.Now = log, s.clock.Now
 	if with != nil {
 		with(&o)
 	}
+	var err error
 	if s.frame, err = frame.New(o); err != nil {
 		t.Fatal(err)
 	}
@@ -104,16 +92,9 @@ func newSiteAt(t *testing.T, at dbtest.DB, playURL string, with func(*frame.Opti
 }
 
 // updatedSite is a site after its first update, with an administrator.
-var updatedSite = dbtest.NewTemplate(func(at dbtest.DB) error {
-	ctx := context.Background()
-	a, err := addon.Open(ctx, addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: func() time.Time { return noon }})
-	if err != nil {
-		return err
-	}
-	if _, err = a.Update(ctx, operator, nil); err == nil {
-		_, err = a.People().CreateAdministrator(ctx, operator, email, password)
-	}
-	return errors.Join(err, a.Close())
+var updatedSite = addontest.NewTemplate(noon, func(ctx context.Context, a *addon.Addon) error {
+	_, err := a.People().CreateAdministrator(ctx, operator, email, password)
+	return err
 })
 
 // opened opens a copy of updatedSite.

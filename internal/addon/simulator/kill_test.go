@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/dbtest"
 )
@@ -67,8 +68,8 @@ func wantOneOrTheOther(t *testing.T, f *fixture, point int) int {
 		t.Fatal(err)
 	}
 	want := []string{"membership.activated", "membership.changed"}[:len(list)]
-	f.pass(time.Hour)
-	f.run(t)
+	f.clock.Move(time.Hour)
+	addontest.Run(t, f.Addon)
 	f.await(t, "ana", "active", int64(len(list)))
 	feed, err := f.Events.List(t.Context(), operator, 0, 0)
 	var got []string
