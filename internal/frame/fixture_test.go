@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -37,26 +35,8 @@ type site struct {
 	frame    *frame.Frame
 	server   *httptest.Server
 	database *sqldb.DB
-	log      *logged
+	log      *webtest.Log
 	base     string
-}
-
-// logged is what was written to the log.
-type logged struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logged) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // engines runs fn with a new site on both engines.
@@ -71,7 +51,7 @@ func newSite(t *testing.T, place dbtest.DB, with func(*frame.Options)) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{clock: dbtest.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), log: &logged{}}
+	s := &site{clock: dbtest.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), log: &webtest.Log{}}
 	s.database, err = sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, "people.db"), Schemas: []sqldb.Schema{peopledb.Schema}})
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func TestAJobWhoseProcessIsKilledIsRunAgain(t *testing.T) {
 		if ran(t, q) {
 			t.Error("run within the lease of the process that was killed")
 		}
-		if f.pass(10 * time.Second); !ran(t, q) || ran(t, q) {
+		if f.Move(10 * time.Second); !ran(t, q) || ran(t, q) {
 			t.Error("not run once")
 		}
 		f.want(t, id, "done 2 42 ")
@@ -58,7 +58,7 @@ func TestAJobThatWasFinishedBeforeTheKillIsNotRunAgain(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		id := f.add(t)
 		dbtest.Killed(t, f.place, "finished")
-		if f.pass(time.Hour); ran(t, f.queue(answer)) {
+		if f.Move(time.Hour); ran(t, f.queue(answer)) {
 			t.Error("run again")
 		}
 		f.want(t, id, "done 1 1 ")

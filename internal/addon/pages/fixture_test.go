@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon"
@@ -27,31 +25,13 @@ const (
 
 var operator, noon = addontest.Operator, addontest.Noon
 
-// logged is what was written to the log.
-type logged struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logged) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // site is an addon with its pages, served over HTTP, on a real database.
 type site struct {
 	*addon.Addon
 	clock  *dbtest.Clock
 	frame  *frame.Frame
 	server *httptest.Server
-	log    *logged
+	log    *webtest.Log
 	at     dbtest.DB
 	base   string
 }
@@ -66,7 +46,7 @@ func newSite(t *testing.T, at dbtest.DB, with func(*frame.Options)) *site {
 // newSiteAt is newSite with another address in place of Google Play's.
 func newSiteAt(t *testing.T, at dbtest.DB, playURL string, with func(*frame.Options)) *site {
 	t.Helper()
-	s := &site{clock: dbtest.NewClock(noon), log: &logged{}, at: at}
+	s := &site{clock: dbtest.NewClock(noon), log: &webtest.Log{}, at: at}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	t.Cleanup(func() {
 		if t.Failed() {
