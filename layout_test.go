@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	"e2e/play":                  {"internal/play/playfake"},
 	"internal/addon/access":     {"internal/addon/addondb", "internal/backup", "internal/fault", "internal/keyfile", "internal/people", "internal/sqldb"},
 	"internal/addon/addondb":    {"", "internal/jobs", "internal/people/peopledb", "internal/sqldb"},
+	"internal/addon/addontest":  {"", "internal/addon", "internal/addon/addondb", "internal/addon/iap", "internal/addon/settings", "internal/dbtest", "internal/people", "internal/sqldb"},
 	"internal/addon/api":        {"", "internal/addon", "internal/addon/events", "internal/addon/membership", "internal/addon/settings", "internal/fault", "internal/limit", "internal/people", "internal/play", "internal/sqldb", "internal/web"},
 	"internal/addon/entitle":    {"internal/play"},
 	"internal/addon/events":     {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/input", "internal/dial", "internal/fault", "internal/health", "internal/hook", "internal/jobs", "internal/keyfile", "internal/people", "internal/sqldb"},
@@ -120,9 +121,10 @@ var mayNotImport = []struct {
 	{"github.com/google/go-containerregistry/", []string{"release"}},
 	{"golang.org/x/crypto/x509roots/", []string{"cmd/countersign"}},
 	{"google.golang.org/", nil},
-	{"testing", []string{"internal/dbtest", "internal/store/storetest", "internal/webtest"}},
-	{module + "/internal/dbtest", []string{"internal/store/storetest"}},
+	{"testing", []string{"internal/addon/addontest", "internal/dbtest", "internal/store/storetest", "internal/webtest"}},
+	{module + "/internal/dbtest", []string{"internal/addon/addontest", "internal/store/storetest"}},
 	{module + "/internal/webtest", nil},
+	{module + "/internal/addon/addontest", nil},
 	{module + "/internal/store/storetest", nil},
 }
 

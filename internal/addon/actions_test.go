@@ -1,4 +1,4 @@
-package addon
+package addon_test
 
 import (
 	"strings"
@@ -6,19 +6,21 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/people"
 )
 
 func TestNoActIsWrittenThatIsInNoList(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		before := len(f.audits(t))
-		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
-			return f.guard.Audit(t.Context(), tx, operator, people.Event{Action: "settings.forget"})
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		guard := &access.Guard{Now: f.Clock.Now}
+		before := len(f.Audits(t))
+		err := f.DB().Tx(t.Context(), func(tx *addondb.DB) error {
+			return guard.Audit(t.Context(), tx, operator, people.Event{Action: "settings.forget"})
 		})
 		if err == nil || !strings.Contains(err.Error(), `the action "settings.forget" is not in the list`) {
 			t.Errorf("%v", err)
 		}
-		if after := len(f.audits(t)); after != before {
+		if after := len(f.Audits(t)); after != before {
 			t.Errorf("%d lines more", after-before)
 		}
 	})

@@ -1,4 +1,4 @@
-package addon
+package addon_test
 
 import (
 	"fmt"
@@ -8,19 +8,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/token"
 )
 
 func TestPairIsMadeShownAndRotated(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		c, pair, err := f.CreateCredential(ctx, operator, " App server ")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Label != "App server" || !c.Active() || !token.Valid(prefixKey, pair.Key) || !token.Valid(prefixSecret, pair.Secret) {
+		if c.Label != "App server" || !c.Active() || !token.Valid("cak_", pair.Key) || !token.Valid("cas_", pair.Secret) {
 			t.Errorf("%+v", c)
 		}
 		if c.Key != token.Hint(pair.Key) || c.Secret != token.Hint(pair.Secret) || fmt.Sprintf("%v|%+v|%s", pair, pair, pair) != strings.Repeat("|(API key and secret)", 3)[1:] {
@@ -35,16 +37,16 @@ func TestPairIsMadeShownAndRotated(t *testing.T) {
 			t.Errorf("not rotated: %v", err)
 		}
 		_, err = f.Basic(ctx, client, pair.Key, pair.Secret)
-		wantError(t, err, "credential_unknown")
+		addontest.WantError(t, err, "credential_unknown")
 		_, err = f.Basic(ctx, client, rotated.Key, rotated.Secret)
-		wantError(t, err, "")
+		addontest.WantError(t, err, "")
 		_, _, err = f.CreateCredential(ctx, operator, "App server")
-		wantError(t, err, "label_exists")
+		addontest.WantError(t, err, "label_exists")
 		for _, label := range []string{"", " ", "a\nb", strings.Repeat("x", 101)} {
 			_, _, err = f.CreateCredential(ctx, operator, label)
-			wantFields(t, err, "label")
+			addontest.WantFields(t, err, "label")
 		}
-		lines := strings.Join(f.audits(t), "\n")
+		lines := strings.Join(f.Audits(t), "\n")
 		for _, want := range []string{
 			"tester credential.create 2 App server [cli]:  -> key active, secret active",
 			"ana@site.example credential.reveal 2 App server [page]:  -> ",
@@ -55,7 +57,7 @@ func TestPairIsMadeShownAndRotated(t *testing.T) {
 			}
 		}
 		for _, secret := range []string{pair.Key, pair.Secret, rotated.Key, rotated.Secret} {
-			if strings.Contains(f.everything(t), secret) || strings.Contains(f.log.String(), secret) {
+			if strings.Contains(f.Everything(t), secret) || strings.Contains(f.Log.String(), secret) {
 				t.Error("a value is written in clear")
 			}
 		}
@@ -63,35 +65,35 @@ func TestPairIsMadeShownAndRotated(t *testing.T) {
 }
 
 func TestMissingPairs(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		_, err1 := f.Credential(ctx, operator, 9)
 		_, _, err2 := f.RevealCredential(ctx, operator, 9)
 		_, _, err3 := f.RotateCredential(ctx, operator, 9)
-		_, err4 := f.SetCredentialActive(ctx, operator, 9, HalfBoth, true)
+		_, err4 := f.SetCredentialActive(ctx, operator, 9, addon.HalfBoth, true)
 		_, err5 := f.RenameCredential(ctx, operator, 9, "x")
 		_, err6 := f.DeleteCredential(ctx, operator, 9)
 		for _, err := range []error{err1, err2, err3, err4, err5, err6} {
-			wantError(t, err, "credential_not_found")
+			addontest.WantError(t, err, "credential_not_found")
 		}
 		_, err := f.SetCredentialActive(ctx, operator, 1, "neither", true)
-		wantFields(t, err, "half")
+		addontest.WantFields(t, err, "half")
 	})
 }
 
 // Every combination of the two switches; a call needs both.
 func TestCallsNeedBothHalves(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		c, pair, err := f.CreateCredential(ctx, operator, "App server")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, halves := range [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} {
-			if _, err := f.SetCredentialActive(ctx, operator, c.ID, HalfKey, halves[0]); err != nil {
+			if _, err := f.SetCredentialActive(ctx, operator, c.ID, addon.HalfKey, halves[0]); err != nil {
 				t.Fatal(err)
 			}
-			got, err := f.SetCredentialActive(ctx, operator, c.ID, HalfSecret, halves[1])
+			got, err := f.SetCredentialActive(ctx, operator, c.ID, addon.HalfSecret, halves[1])
 			if err != nil || got.KeyActive != halves[0] || got.SecretActive != halves[1] {
 				t.Fatalf("%+v, %v", got, err)
 			}
@@ -100,17 +102,17 @@ func TestCallsNeedBothHalves(t *testing.T) {
 				want = ""
 			}
 			_, err = f.Basic(ctx, client, pair.Key, pair.Secret)
-			wantError(t, err, want)
-			_, err = f.Signed(ctx, client, f.sign(pair, "nonce-000"+strconv.Itoa(i)))
-			wantError(t, err, want)
+			addontest.WantError(t, err, want)
+			_, err = f.Signed(ctx, client, signed(f, pair, "nonce-000"+strconv.Itoa(i)))
+			addontest.WantError(t, err, want)
 			// Who can't prove the secret does not learn of the switches.
 			_, err = f.Basic(ctx, client, pair.Key, "cas_wrong")
-			wantError(t, err, "credential_unknown")
+			addontest.WantError(t, err, "credential_unknown")
 		}
-		if got, err := f.SetCredentialActive(ctx, operator, c.ID, HalfBoth, true); err != nil || !got.Active() {
+		if got, err := f.SetCredentialActive(ctx, operator, c.ID, addon.HalfBoth, true); err != nil || !got.Active() {
 			t.Errorf("%+v, %v", got, err)
 		}
-		lines := f.audits(t)
+		lines := f.Audits(t)
 		if want := "tester credential.activate 2 App server [cli]: key inactive, secret inactive -> key active, secret active"; lines[len(lines)-1] != want {
 			t.Errorf("audit %q, want %q", lines[len(lines)-1], want)
 		}
@@ -118,7 +120,7 @@ func TestCallsNeedBothHalves(t *testing.T) {
 }
 
 func TestCredentialsAreRenamed(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		_, pair, err := f.CreateCredential(ctx, operator, "App server")
 		if err != nil {
@@ -131,35 +133,35 @@ func TestCredentialsAreRenamed(t *testing.T) {
 		if _, err := f.Basic(ctx, client, pair.Key, pair.Secret); err != nil {
 			t.Errorf("renamed credentials do not work: %v", err)
 		}
-		log := f.audits(t)
+		log := f.Audits(t)
 		if want := "ana@site.example credential.rename 2 Shop server [page]: App server -> Shop server"; log[len(log)-1] != want {
 			t.Errorf("audit %q, want %q", log[len(log)-1], want)
 		}
-		if _, err := f.RenameCredential(ctx, user, 2, "Shop server"); err != nil || len(f.audits(t)) != len(log) {
+		if _, err := f.RenameCredential(ctx, user, 2, "Shop server"); err != nil || len(f.Audits(t)) != len(log) {
 			t.Errorf("the same label is a change: %v", err)
 		}
 		_, err = f.RenameCredential(ctx, user, 2, "First pair")
-		wantError(t, err, "label_exists")
+		addontest.WantError(t, err, "label_exists")
 		for _, label := range []string{"", " ", "a\nb", strings.Repeat("x", 101)} {
 			_, err = f.RenameCredential(ctx, user, 2, label)
-			wantFields(t, err, "label")
+			addontest.WantFields(t, err, "label")
 		}
 	})
 }
 
 func TestOnlyDeactivatedCredentialsAreDeleted(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		c, pair, err := f.CreateCredential(ctx, operator, "App server")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, half := range []Half{HalfKey, HalfSecret} {
+		for _, half := range []addon.Half{addon.HalfKey, addon.HalfSecret} {
 			_, err = f.DeleteCredential(ctx, operator, c.ID)
-			wantError(t, err, "credential_active")
-			f.mustSwitch(t, c.ID, half, false)
+			addontest.WantError(t, err, "credential_active")
+			mustSwitch(t, f, c.ID, half, false)
 		}
-		if _, err = f.Basic(ctx, client, pair.Key, pair.Secret); codeOf(err) != "credential_inactive" {
+		if _, err = f.Basic(ctx, client, pair.Key, pair.Secret); addontest.CodeOf(err) != "credential_inactive" {
 			t.Errorf("error %v", err)
 		}
 		gone, err := f.DeleteCredential(ctx, user, c.ID)
@@ -167,14 +169,14 @@ func TestOnlyDeactivatedCredentialsAreDeleted(t *testing.T) {
 			t.Errorf("%+v, %v", gone, err)
 		}
 		_, err = f.Basic(ctx, client, pair.Key, pair.Secret)
-		wantError(t, err, "credential_unknown")
+		addontest.WantError(t, err, "credential_unknown")
 		_, err = f.Credential(ctx, operator, c.ID)
-		wantError(t, err, "credential_not_found")
-		log := f.audits(t)
+		addontest.WantError(t, err, "credential_not_found")
+		log := f.Audits(t)
 		if want := "ana@site.example credential.delete 2 App server [page]: " + c.Key + " -> "; log[len(log)-1] != want {
 			t.Errorf("audit %q, want %q", log[len(log)-1], want)
 		}
-		f.writeUses(ctx)
+		f.WriteUses(ctx)
 		if again, _, err := f.CreateCredential(ctx, operator, "App server"); err != nil || again.ID == c.ID {
 			t.Errorf("the label is not free, or the id is used again: %+v, %v", again, err)
 		}
@@ -182,7 +184,7 @@ func TestOnlyDeactivatedCredentialsAreDeleted(t *testing.T) {
 }
 
 func TestLastUseIsWrittenInBatches(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		_, pair, err := f.RevealCredential(ctx, operator, 1)
 		if err != nil {
@@ -197,7 +199,7 @@ func TestLastUseIsWrittenInBatches(t *testing.T) {
 		if c, err := f.Credential(ctx, operator, 1); err != nil || c.UsedCount != 0 || !c.LastUsedAt.IsZero() {
 			t.Errorf("written at once: %+v, %v", c, err)
 		}
-		f.writeUses(ctx)
+		f.WriteUses(ctx)
 		if c, err := f.Credential(ctx, operator, 1); err != nil || c.UsedCount != 3 || !c.LastUsedAt.Equal(noon) || c.LastUsedFrom != "192.0.2.2" {
 			t.Errorf("%+v, %v", c, err)
 		}
@@ -205,7 +207,7 @@ func TestLastUseIsWrittenInBatches(t *testing.T) {
 }
 
 func TestWhoMay(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		calls := map[string]func(a people.Actor) error{
 			"Settings":    func(a people.Actor) error { _, err := f.Settings.Draft(ctx, a); return err },
@@ -232,27 +234,30 @@ func TestWhoMay(t *testing.T) {
 			"Products":    func(a people.Actor) error { _, err := f.IAP.Products(ctx, a); return err },
 			"DeclineIAP":  func(a people.Actor) error { return f.IAP.Decline(ctx, a, false) },
 
-			"Credentials":         func(a people.Actor) error { _, err := f.Credentials(ctx, a); return err },
-			"CreateCredential":    func(a people.Actor) error { _, _, err := f.CreateCredential(ctx, a, ""); return err },
-			"RevealCredential":    func(a people.Actor) error { _, _, err := f.RevealCredential(ctx, a, 1); return err },
-			"RotateCredential":    func(a people.Actor) error { _, _, err := f.RotateCredential(ctx, a, 1); return err },
-			"SetCredentialActive": func(a people.Actor) error { _, err := f.SetCredentialActive(ctx, a, 1, HalfKey, true); return err },
-			"RenameCredential":    func(a people.Actor) error { _, err := f.RenameCredential(ctx, a, 1, ""); return err },
-			"DeleteCredential":    func(a people.Actor) error { _, err := f.DeleteCredential(ctx, a, 1); return err },
-			"CredentialWarning":   func(a people.Actor) error { _, err := f.CredentialWarning(ctx, a); return err },
-			"DismissWarning":      func(a people.Actor) error { _, err := f.DismissCredentialWarning(ctx, a); return err },
-			"Licenses":            func(a people.Actor) error { _, err := f.Licenses(ctx, a); return err },
-			"License":             func(a people.Actor) error { _, _, err := f.License(ctx, a, 1); return err },
-			"MakeLicenses":        func(a people.Actor) error { _, err := f.MakeLicenses(ctx, a, LicenseOrder{}); return err },
-			"MoveLicense":         func(a people.Actor) error { _, err := f.MoveLicense(ctx, a, 1, "a.example", "b.example"); return err },
-			"CheckLicense":        func(a people.Actor) error { _, err := f.CheckLicense(ctx, a, 1); return err },
-			"SetStore":            func(a people.Actor) error { return f.SetStore(ctx, a, "", "") },
-			"Requests":            func(a people.Actor) error { _, err := f.Requests(ctx, a); return err },
-			"Plan":                func(a people.Actor) error { _, err := f.Plan(ctx, a); return err },
-			"Update":              func(a people.Actor) error { _, err := f.Update(ctx, a, nil); return err },
-			"NewWebToken":         func(a people.Actor) error { _, _, err := f.NewWebToken(ctx, a); return err },
-			"NewSetupLink":        func(a people.Actor) error { _, _, err := f.NewSetupLink(ctx, a); return err },
-			"Checklist":           func(a people.Actor) error { _, err := f.Checklist(ctx, a); return err },
+			"Credentials":      func(a people.Actor) error { _, err := f.Credentials(ctx, a); return err },
+			"CreateCredential": func(a people.Actor) error { _, _, err := f.CreateCredential(ctx, a, ""); return err },
+			"RevealCredential": func(a people.Actor) error { _, _, err := f.RevealCredential(ctx, a, 1); return err },
+			"RotateCredential": func(a people.Actor) error { _, _, err := f.RotateCredential(ctx, a, 1); return err },
+			"SetCredentialActive": func(a people.Actor) error {
+				_, err := f.SetCredentialActive(ctx, a, 1, addon.HalfKey, true)
+				return err
+			},
+			"RenameCredential":  func(a people.Actor) error { _, err := f.RenameCredential(ctx, a, 1, ""); return err },
+			"DeleteCredential":  func(a people.Actor) error { _, err := f.DeleteCredential(ctx, a, 1); return err },
+			"CredentialWarning": func(a people.Actor) error { _, err := f.CredentialWarning(ctx, a); return err },
+			"DismissWarning":    func(a people.Actor) error { _, err := f.DismissCredentialWarning(ctx, a); return err },
+			"Licenses":          func(a people.Actor) error { _, err := f.Licenses(ctx, a); return err },
+			"License":           func(a people.Actor) error { _, _, err := f.License(ctx, a, 1); return err },
+			"MakeLicenses":      func(a people.Actor) error { _, err := f.MakeLicenses(ctx, a, addon.LicenseOrder{}); return err },
+			"MoveLicense":       func(a people.Actor) error { _, err := f.MoveLicense(ctx, a, 1, "a.example", "b.example"); return err },
+			"CheckLicense":      func(a people.Actor) error { _, err := f.CheckLicense(ctx, a, 1); return err },
+			"SetStore":          func(a people.Actor) error { return f.SetStore(ctx, a, "", "") },
+			"Requests":          func(a people.Actor) error { _, err := f.Requests(ctx, a); return err },
+			"Plan":              func(a people.Actor) error { _, err := f.Plan(ctx, a); return err },
+			"Update":            func(a people.Actor) error { _, err := f.Update(ctx, a, nil); return err },
+			"NewWebToken":       func(a people.Actor) error { _, _, err := f.NewWebToken(ctx, a); return err },
+			"NewSetupLink":      func(a people.Actor) error { _, _, err := f.NewSetupLink(ctx, a); return err },
+			"Checklist":         func(a people.Actor) error { _, err := f.Checklist(ctx, a); return err },
 		}
 		forPrograms := []string{
 			"Settings", "SetSettings", "AddKey", "RemoveKey", "Discard", "Publish", "Versions", "Version", "Rollback", "Preview",
@@ -272,7 +277,7 @@ func TestWhoMay(t *testing.T) {
 				"nobody":                              {people.Actor{}, false},
 				"a sort of actor that does not exist": {people.Actor{Kind: "root"}, false},
 			} {
-				if got := codeOf(call(c.actor)) != "not_allowed"; got != c.may {
+				if got := addontest.CodeOf(call(c.actor)) != "not_allowed"; got != c.may {
 					t.Errorf("%s by %s: allowed is %t", name, who, got)
 				}
 			}

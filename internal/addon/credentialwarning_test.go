@@ -1,12 +1,15 @@
-package addon
+package addon_test
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 )
 
 // wantWarning wants a text of the warning about API credentials, and whether it is dismissed.
-func (f *fixture) wantWarning(t testing.TB, when, text string, dismissed bool) {
+func wantWarning(t testing.TB, f *addontest.Fixture, when, text string, dismissed bool) {
 	t.Helper()
 	w, err := f.CredentialWarning(t.Context(), operator)
 	if err != nil || w.Text() != text || w.Dismissed != dismissed || w.Any() != (text != "") {
@@ -14,14 +17,14 @@ func (f *fixture) wantWarning(t testing.TB, when, text string, dismissed bool) {
 	}
 }
 
-func (f *fixture) mustSwitch(t testing.TB, id int64, half Half, on bool) {
+func mustSwitch(t testing.TB, f *addontest.Fixture, id int64, half addon.Half, on bool) {
 	t.Helper()
 	if _, err := f.SetCredentialActive(t.Context(), operator, id, half, on); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (f *fixture) mustDismiss(t testing.TB) {
+func mustDismiss(t testing.TB, f *addontest.Fixture) {
 	t.Helper()
 	if _, err := f.DismissCredentialWarning(t.Context(), user); err != nil {
 		t.Fatal(err)
@@ -30,47 +33,47 @@ func (f *fixture) mustDismiss(t testing.TB) {
 
 func TestADismissedWarningComesBackWhenItsReasonChanges(t *testing.T) {
 	const half, none = "The API secret of “First pair” is inactive", "No active API credentials"
-	engines(t, func(t *testing.T, f *fixture) {
-		f.wantWarning(t, "all active", "", false)
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		wantWarning(t, f, "all active", "", false)
 		_, err := f.DismissCredentialWarning(t.Context(), user)
-		wantError(t, err, "credential_warning_none")
-		f.mustSwitch(t, 1, HalfSecret, false)
-		f.wantWarning(t, "half active", half, false)
-		f.mustDismiss(t)
-		f.wantWarning(t, "dismissed", half, true)
-		f.again(t).wantWarning(t, "dismissed, in another process", half, true)
+		addontest.WantError(t, err, "credential_warning_none")
+		mustSwitch(t, f, 1, addon.HalfSecret, false)
+		wantWarning(t, f, "half active", half, false)
+		mustDismiss(t, f)
+		wantWarning(t, f, "dismissed", half, true)
+		wantWarning(t, f.Again(t), "dismissed, in another process", half, true)
 		if _, err := f.RenameCredential(t.Context(), operator, 1, "Old server"); err != nil {
 			t.Fatal(err)
 		}
-		f.wantWarning(t, "renamed", strings.Replace(half, "First pair", "Old server", 1), true)
-		f.mustSwitch(t, 1, HalfSecret, true)
-		f.wantWarning(t, "all active again", "", false)
-		f.mustSwitch(t, 1, HalfSecret, false)
-		f.wantWarning(t, "half active anew", strings.Replace(half, "First pair", "Old server", 1), false)
-		f.mustDismiss(t)
-		f.mustSwitch(t, 1, HalfKey, false)
-		f.wantWarning(t, "the key off as well", none, false)
-		f.mustDismiss(t)
+		wantWarning(t, f, "renamed", strings.Replace(half, "First pair", "Old server", 1), true)
+		mustSwitch(t, f, 1, addon.HalfSecret, true)
+		wantWarning(t, f, "all active again", "", false)
+		mustSwitch(t, f, 1, addon.HalfSecret, false)
+		wantWarning(t, f, "half active anew", strings.Replace(half, "First pair", "Old server", 1), false)
+		mustDismiss(t, f)
+		mustSwitch(t, f, 1, addon.HalfKey, false)
+		wantWarning(t, f, "the key off as well", none, false)
+		mustDismiss(t, f)
 		if _, err := f.DeleteCredential(t.Context(), operator, 1); err != nil {
 			t.Fatal(err)
 		}
-		f.wantWarning(t, "deleted, and none was active before", none, true)
+		wantWarning(t, f, "deleted, and none was active before", none, true)
 		if _, _, err := f.CreateCredential(t.Context(), operator, "Website"); err != nil {
 			t.Fatal(err)
 		}
-		f.wantWarning(t, "a new one", "", false)
-		f.mustSwitch(t, 2, HalfBoth, false)
-		f.wantWarning(t, "inactive anew", none, false)
+		wantWarning(t, f, "a new one", "", false)
+		mustSwitch(t, f, 2, addon.HalfBoth, false)
+		wantWarning(t, f, "inactive anew", none, false)
 	})
 }
 
 func TestDismissalsAreWrittenDownOnce(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		f.mustSwitch(t, 1, HalfBoth, false)
-		start := len(f.audits(t))
-		f.mustDismiss(t)
-		f.mustDismiss(t)
-		if got := f.audits(t)[start:]; len(got) != 1 || !strings.HasPrefix(got[0], "ana@site.example credential.dismiss") {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		mustSwitch(t, f, 1, addon.HalfBoth, false)
+		start := len(f.Audits(t))
+		mustDismiss(t, f)
+		mustDismiss(t, f)
+		if got := f.Audits(t)[start:]; len(got) != 1 || !strings.HasPrefix(got[0], "ana@site.example credential.dismiss") {
 			t.Errorf("audit log %q", got)
 		}
 	})

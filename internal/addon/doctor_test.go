@@ -1,4 +1,4 @@
-package addon
+package addon_test
 
 import (
 	"os"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
@@ -32,15 +34,15 @@ func found(t *testing.T, findings []health.Finding, name string) health.Finding 
 }
 
 func TestDoctorOfAWholeAddon(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		if err := os.Chmod(f.at.Dir, 0o700); err != nil {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		if err := os.Chmod(f.At.Dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password); err != nil {
 			t.Fatal(err)
 		}
-		before := f.everything(t)
-		findings := opened(t, f.at, f.clock).Doctor(t.Context())
+		before := f.Everything(t)
+		findings := addontest.New(t, f.At, f.Clock).Doctor(t.Context())
 		if slices.ContainsFunc(findings, func(f health.Finding) bool { return f.Level != health.OK }) {
 			t.Errorf("%+v", findings)
 		}
@@ -50,7 +52,7 @@ func TestDoctorOfAWholeAddon(t *testing.T) {
 		} {
 			found(t, findings, name)
 		}
-		if f.everything(t) != before {
+		if f.Everything(t) != before {
 			t.Error("the doctor changed something")
 		}
 	})
@@ -58,7 +60,7 @@ func TestDoctorOfAWholeAddon(t *testing.T) {
 
 func TestDoctorBeforeTheFirstUpdate(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
-		findings := opened(t, at, &clock{now: noon}).Doctor(t.Context())
+		findings := addontest.New(t, at, dbtest.NewClock(noon)).Doctor(t.Context())
 		tables := found(t, findings, "tables")
 		if tables.Level != health.Warn || tables.Fix != "countersign addon update" {
 			t.Errorf("%+v", tables)
@@ -69,81 +71,81 @@ func TestDoctorBeforeTheFirstUpdate(t *testing.T) {
 func TestDoctorNamesWhatIsWrong(t *testing.T) {
 	cases := []struct {
 		name  string
-		spoil func(t *testing.T, f *fixture)
+		spoil func(t *testing.T, f *addontest.Fixture)
 		check string
 		level health.Level
 		says  string
 	}{
-		{"the folder is open to all", func(t *testing.T, f *fixture) { chmod(t, f.at.Dir, 0o755) }, "data folder", health.Warn, "chmod 700"},
-		{"the key file is open to all", func(t *testing.T, f *fixture) { chmod(t, filepath.Join(f.at.Dir, "countersign.key"), 0o644) }, "key file", health.Fail, "chmod 600"},
-		{"the key file is gone", func(t *testing.T, f *fixture) {
-			if err := os.Remove(filepath.Join(f.at.Dir, "countersign.key")); err != nil {
+		{"the folder is open to all", func(t *testing.T, f *addontest.Fixture) { chmod(t, f.At.Dir, 0o755) }, "data folder", health.Warn, "chmod 700"},
+		{"the key file is open to all", func(t *testing.T, f *addontest.Fixture) { chmod(t, filepath.Join(f.At.Dir, "countersign.key"), 0o644) }, "key file", health.Fail, "chmod 600"},
+		{"the key file is gone", func(t *testing.T, f *addontest.Fixture) {
+			if err := os.Remove(filepath.Join(f.At.Dir, "countersign.key")); err != nil {
 				t.Fatal(err)
 			}
 		}, "set-up", health.Fail, "Restore the key file of this database from a backup"},
-		{"the tables are of a later version", func(t *testing.T, f *fixture) {
-			f.execute(t, `UPDATE addon_versions SET version_id = 99 WHERE version_id = 1`)
+		{"the tables are of a later version", func(t *testing.T, f *addontest.Fixture) {
+			addontest.Execute(t, f.At, `UPDATE addon_versions SET version_id = 99 WHERE version_id = 1`)
 		}, "tables", health.Fail, "newer version"},
-		{"an update is waiting", func(t *testing.T, f *fixture) { f.forget(t, settings.KeyAppName) }, "update", health.Warn, "countersign addon update"},
-		{"no administrator", func(*testing.T, *fixture) {}, "administrator", health.Warn, "countersign addon setup-link"},
-		{"one half is inactive", func(t *testing.T, f *fixture) { f.deactivate(t, HalfSecret) }, "API credentials", health.Fail, "1 (First pair): secret"},
-		{"the other half is inactive", func(t *testing.T, f *fixture) { f.deactivate(t, HalfKey) }, "API credentials", health.Fail, "1 (First pair): key"},
-		{"both are inactive", func(t *testing.T, f *fixture) { f.deactivate(t, HalfBoth) }, "API credentials", health.Fail, "key and secret"},
-		{"one of two pairs is inactive", func(t *testing.T, f *fixture) {
+		{"an update is waiting", func(t *testing.T, f *addontest.Fixture) { f.Forget(t, settings.KeyAppName) }, "update", health.Warn, "countersign addon update"},
+		{"no administrator", func(*testing.T, *addontest.Fixture) {}, "administrator", health.Warn, "countersign addon setup-link"},
+		{"one half is inactive", func(t *testing.T, f *addontest.Fixture) { deactivate(t, f, addon.HalfSecret) }, "API credentials", health.Fail, "1 (First pair): secret"},
+		{"the other half is inactive", func(t *testing.T, f *addontest.Fixture) { deactivate(t, f, addon.HalfKey) }, "API credentials", health.Fail, "1 (First pair): key"},
+		{"both are inactive", func(t *testing.T, f *addontest.Fixture) { deactivate(t, f, addon.HalfBoth) }, "API credentials", health.Fail, "key and secret"},
+		{"one of two pairs is inactive", func(t *testing.T, f *addontest.Fixture) {
 			if _, _, err := f.CreateCredential(t.Context(), operator, "second"); err != nil {
 				t.Fatal(err)
 			}
-			f.deactivate(t, HalfBoth)
+			deactivate(t, f, addon.HalfBoth)
 		}, "API credentials", health.Warn, "Inactive: 1"},
-		{"the draft can't be published", func(t *testing.T, f *fixture) {
-			f.mustSet(t, map[string]string{settings.KeyPushEnabled: "1"})
+		{"the draft can't be published", func(t *testing.T, f *addontest.Fixture) {
+			f.MustSet(t, map[string]string{settings.KeyPushEnabled: "1"})
 		}, "app settings", health.Warn, "push app ID is empty"},
-		{"selling without a service account", func(t *testing.T, f *fixture) {
-			f.mustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPackageName: "com.example.app"})
-			f.mustPublish(t, "")
+		{"selling without a service account", func(t *testing.T, f *addontest.Fixture) {
+			f.MustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPackageName: "com.example.app"})
+			f.MustPublish(t, "")
 		}, "in-app purchases", health.Warn, "without a service account"},
-		{"selling without the account of the push subscription", func(t *testing.T, f *fixture) {
-			f.mustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPushAudience: "https://site.example"})
-			f.mustPublish(t, "")
+		{"selling without the account of the push subscription", func(t *testing.T, f *addontest.Fixture) {
+			f.MustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPushAudience: "https://site.example"})
+			f.MustPublish(t, "")
 		}, "store notifications", health.Warn, "countersign addon iap set iapPushServiceAccount EMAIL"},
-		{"selling without the audience of the push subscription", func(t *testing.T, f *fixture) {
-			f.mustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPushServiceAccount: "push@project.iam.gserviceaccount.com"})
-			f.mustPublish(t, "")
+		{"selling without the audience of the push subscription", func(t *testing.T, f *addontest.Fixture) {
+			f.MustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPushServiceAccount: "push@project.iam.gserviceaccount.com"})
+			f.MustPublish(t, "")
 		}, "store notifications", health.Warn, "countersign addon iap set iapPushAudience AUDIENCE"},
-		{"selling with both", func(t *testing.T, f *fixture) {
-			f.mustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPushServiceAccount: "push@project.iam.gserviceaccount.com", iap.KeyPushAudience: "https://site.example"})
-			f.mustPublish(t, "")
+		{"selling with both", func(t *testing.T, f *addontest.Fixture) {
+			f.MustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPushServiceAccount: "push@project.iam.gserviceaccount.com", iap.KeyPushAudience: "https://site.example"})
+			f.MustPublish(t, "")
 		}, "store notifications", health.OK, "accepted from push@project"},
-		{"selling with a pull subscription alone", func(t *testing.T, f *fixture) {
-			f.mustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPullSubscription: "projects/tuneful/subscriptions/play"})
-			if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, accountFile(nil)); err != nil {
+		{"selling with a pull subscription alone", func(t *testing.T, f *addontest.Fixture) {
+			f.MustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPullSubscription: "projects/tuneful/subscriptions/play"})
+			if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)); err != nil {
 				t.Fatal(err)
 			}
-			f.mustPublish(t, "")
+			f.MustPublish(t, "")
 		}, "store notifications", health.OK, "pulled from projects/tuneful/subscriptions/play"},
-		{"a pull subscription without a service account", func(t *testing.T, f *fixture) {
-			f.mustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPullSubscription: "projects/tuneful/subscriptions/play"})
-			f.mustPublish(t, "")
+		{"a pull subscription without a service account", func(t *testing.T, f *addontest.Fixture) {
+			f.MustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPullSubscription: "projects/tuneful/subscriptions/play"})
+			f.MustPublish(t, "")
 		}, "store notifications", health.Warn, "countersign addon iap service-account FILE"},
-		{"without selling, notifications are not missed", func(*testing.T, *fixture) {}, "store notifications", health.OK, "off"},
-		{"a service account that can't be opened", func(t *testing.T, f *fixture) {
-			if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, accountFile(nil)); err != nil {
+		{"without selling, notifications are not missed", func(*testing.T, *addontest.Fixture) {}, "store notifications", health.OK, "off"},
+		{"a service account that can't be opened", func(t *testing.T, f *addontest.Fixture) {
+			if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)); err != nil {
 				t.Fatal(err)
 			}
-			f.mustPublish(t, "")
-			f.execute(t, `UPDATE service_accounts SET sealed = key_sealed FROM credentials`)
+			f.MustPublish(t, "")
+			addontest.Execute(t, f.At, `UPDATE service_accounts SET sealed = key_sealed FROM credentials`)
 		}, "service account", health.Fail, "can't be read"},
-		{"an entry of the audit log was changed", func(t *testing.T, f *fixture) {
+		{"an entry of the audit log was changed", func(t *testing.T, f *addontest.Fixture) {
 			f.AuditChain().SealNow(t.Context())
-			f.execute(t, `UPDATE audit SET actor = 'eve' WHERE id = 1`)
+			addontest.Execute(t, f.At, `UPDATE audit SET actor = 'eve' WHERE id = 1`)
 		}, "audit log", health.Fail, "countersign addon audit verify"},
-		{"the audit log waits for a server", func(t *testing.T, f *fixture) { f.clock.move(2 * time.Minute) }, "audit log", health.Warn, "not sealed yet"},
+		{"the audit log waits for a server", func(t *testing.T, f *addontest.Fixture) { f.Clock.Move(2 * time.Minute) }, "audit log", health.Warn, "not sealed yet"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			engines(t, func(t *testing.T, f *fixture) {
+			addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 				c.spoil(t, f)
-				got := found(t, opened(t, f.at, f.clock).Doctor(t.Context()), c.check)
+				got := found(t, addontest.New(t, f.At, f.Clock).Doctor(t.Context()), c.check)
 				if got.Level != c.level || !strings.Contains(got.What+got.Why+got.Fix, c.says) {
 					t.Errorf("%+v, want %s and %q", got, c.level, c.says)
 				}
@@ -159,7 +161,7 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 	}
 }
 
-func (f *fixture) deactivate(t *testing.T, half Half) {
+func deactivate(t *testing.T, f *addontest.Fixture, half addon.Half) {
 	t.Helper()
 	if _, err := f.SetCredentialActive(t.Context(), operator, 1, half, false); err != nil {
 		t.Fatal(err)
@@ -171,7 +173,7 @@ func TestDoctorWhenTheDatabaseIsDown(t *testing.T) {
 	proxy := dbtest.NewProxy(t, place)
 	proxy.Cut()
 	place.URL = proxy.URL
-	findings := opened(t, place, &clock{now: noon}).Doctor(t.Context())
+	findings := addontest.New(t, place, dbtest.NewClock(noon)).Doctor(t.Context())
 	if got := found(t, findings, "database"); got.Level != health.Fail || strings.Contains(got.What, place.URL) {
 		t.Errorf("%+v", got)
 	}
@@ -181,7 +183,7 @@ func TestDoctorWhenTheDatabaseIsDown(t *testing.T) {
 func TestChecklist(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
 		ctx := t.Context()
-		f := opened(t, at, &clock{now: noon})
+		f := addontest.New(t, at, dbtest.NewClock(noon))
 		want := func(when string, done ...string) {
 			t.Helper()
 			list, err := f.Checklist(ctx, user)
@@ -199,13 +201,13 @@ func TestChecklist(t *testing.T) {
 			}
 		}
 		want("before the update")
-		f.mustUpdate(t)
+		f.MustUpdate(t)
 		want("after the update", "update", "credentials")
-		f.deactivate(t, HalfKey)
+		deactivate(t, f, addon.HalfKey)
 		want("with an inactive key", "update")
-		f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
+		f.MustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
 		want("with a draft", "update")
-		f.mustPublish(t, "")
+		f.MustPublish(t, "")
 		want("published", "update", "settings")
 		if err := f.IAP.Decline(ctx, user, true); err != nil {
 			t.Fatal(err)
@@ -218,22 +220,22 @@ func TestChecklist(t *testing.T) {
 			t.Fatal(err)
 		}
 		want("selling after all", "update", "settings")
-		f.mustPackage(t, 1, "Gold", true)
-		f.mustSet(t, map[string]string{
+		f.MustPackage(t, 1, "Gold", true)
+		f.MustSet(t, map[string]string{
 			iap.KeyEnabled: "1", iap.KeyPackageName: "com.example.app", iap.KeyProductMap: `{"store":{"gold":1}}`,
-			iap.KeyServiceAccount: string(accountFile(nil)),
+			iap.KeyServiceAccount: string(addontest.ServiceAccount(nil)),
 		})
-		f.mustPublish(t, "")
+		f.MustPublish(t, "")
 		want("selling", "update", "settings", "iap")
 		s := newFakeStore(t)
-		made := f.mustMake(t, LicenseOrder{Store: s.URL, Code: goodCode, Domain: "site.example"})
+		made := mustMake(t, f, addon.LicenseOrder{Store: s.URL, Code: goodCode, Domain: "site.example"})
 		want("with a license file", "update", "settings", "iap", "license")
 		s.answer = countersign.CheckRevoked
 		if _, err := f.CheckLicense(ctx, user, made[0].ID); err != nil {
 			t.Fatal(err)
 		}
 		want("with one that is not good any more", "update", "settings", "iap")
-		lines := strings.Join(f.audits(t), "\n")
+		lines := strings.Join(f.Audits(t), "\n")
 		if !strings.Contains(lines, "ana@site.example iap.decline  [page]: sells in the app -> does not sell in the app") || strings.Count(lines, "iap.") != 2 {
 			t.Errorf("audit\n%s", lines)
 		}
@@ -244,23 +246,23 @@ func TestChecklist(t *testing.T) {
 // again by itself.
 func TestDatabaseThatGoesAndComesBack(t *testing.T) {
 	place := dbtest.New(t, dbtest.Postgres)
-	updated(t, place)
+	addontest.Updated(t, place)
 	proxy := dbtest.NewProxy(t, place)
 	far := place
 	far.URL = proxy.URL
-	server := opened(t, far, &clock{now: noon})
-	server.run(t)
-	live := server.feedLive()
+	server := addontest.New(t, far, dbtest.NewClock(noon))
+	server.Serve(t)
+	live := feedLive(server)
 	lost := make(chan struct{}, 8)
-	server.database.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() { lost <- struct{}{} }, Live: func() {}})
+	server.SQL().Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() { lost <- struct{}{} }, Live: func() {}})
 	proxy.Cut()
 	<-lost
 	_, err := server.Settings.Published(t.Context())
-	wantError(t, err, "unavailable")
-	wantError(t, server.Ready(t.Context()), "unavailable")
+	addontest.WantError(t, err, "unavailable")
+	addontest.WantError(t, server.Ready(t.Context()), "unavailable")
 	proxy.Restore()
 	<-live
-	if got := server.served(t).Version; got != 1 {
+	if got := server.Served(t).Version; got != 1 {
 		t.Errorf("version %d is served", got)
 	}
 }

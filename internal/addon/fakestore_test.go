@@ -1,4 +1,4 @@
-package addon
+package addon_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/license"
 )
 
@@ -130,6 +131,6 @@ func (s *fakeStore) issue(w http.ResponseWriter, domain string) {
 }
 
 // order is one that the store grants.
-func (s *fakeStore) order() LicenseOrder {
-	return LicenseOrder{Store: s.URL + "/", Code: " " + goodCode + " ", Domain: "https://www.Site.example/app"}
+func (s *fakeStore) order() addon.LicenseOrder {
+	return addon.LicenseOrder{Store: s.URL + "/", Code: " " + goodCode + " ", Domain: "https://www.Site.example/app"}
 }

@@ -1,74 +1,38 @@
-package addon
+package addon_test
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// This test binary is also the program that is killed: it updates an addon, tells
-// on its standard output how far it has come, and waits at the point where it is
-// to be killed.
-func TestMain(m *testing.M) {
-	if step, place := dbtest.ChildStep(); step != "" {
-		if err := beKilled(step, place); err != nil {
-			fmt.Println("failed:", err)
-		}
-		os.Exit(1)
-	}
-	dbtest.Setup()
-	os.Exit(m.Run())
-}
+// This test binary is also the program that is killed.
+func TestMain(m *testing.M) { dbtest.Main(m, beKilled) }
 
-// beKilled runs an update. Every question for the time and every step that is done
-// is a point; the process stops at the one with the number of its step, or
-// when it has done everything.
+// beKilled pulls, or runs an update.
 func beKilled(step string, place dbtest.DB) error {
 	if pull, ok := strings.CutPrefix(step, "pull "); ok {
 		return pullAndWait(pull, place)
 	}
-	ctx := context.Background()
-	stopAt, err := strconv.Atoi(step)
-	if err != nil {
-		return err
-	}
-	point := 0
-	next := func() time.Time {
-		if point++; point == stopAt {
-			fmt.Println("waiting")
-			select {}
-		}
-		return noon
-	}
-	a, err := Open(ctx, Options{Dir: place.Dir, URL: place.URL, Now: next})
-	if err != nil {
-		return err
-	}
-	if _, err := a.Update(ctx, operator, func(Step) { next() }); err != nil {
-		return err
-	}
-	fmt.Println("waiting: done")
-	select {}
+	return addontest.UpdateUntil(step, place, noon)
 }
 
 // wantWhole completes an update after a kill and wants everything to be there
 // once.
-func wantWhole(t *testing.T, place dbtest.DB, versions int) *fixture {
+func wantWhole(t *testing.T, place dbtest.DB, versions int) *addontest.Fixture {
 	t.Helper()
-	f := opened(t, place, &clock{now: noon})
-	f.mustUpdate(t)
-	if f.at.Engine == dbtest.SQLite {
-		verdict, err := sqldb.One(t.Context(), f.database.Queries(), sqldb.Value[string], `PRAGMA integrity_check`)
+	f := addontest.New(t, place, dbtest.NewClock(noon))
+	f.MustUpdate(t)
+	if f.At.Engine == dbtest.SQLite {
+		verdict, err := sqldb.One(t.Context(), f.SQL().Queries(), sqldb.Value[string], `PRAGMA integrity_check`)
 		if err != nil || verdict != "ok" {
 			t.Errorf("integrity: %s, %v", verdict, err)
 		}
@@ -96,16 +60,16 @@ func TestKilledFirstUpdateIsCompleted(t *testing.T) {
 			if here.URL != "" {
 				emptyAgain(t, here)
 			}
-			setupToken, _, err := opened(t, here, &clock{now: noon}).NewSetupLink(t.Context(), operator)
+			setupToken, _, err := addontest.New(t, here, dbtest.NewClock(noon)).NewSetupLink(t.Context(), operator)
 			if err != nil {
 				t.Fatal(err)
 			}
 			done := dbtest.Killed(t, here, strconv.Itoa(point))
 			f := wantWhole(t, here, 1)
-			if got := string(f.served(t).JSON); got != defaultsServed {
+			if got := string(f.Served(t).JSON); got != addontest.DefaultsServed {
 				t.Errorf("killed at point %d: served %s", point, got)
 			}
-			wantError(t, f.CheckSetupLink(t.Context(), setupToken), "")
+			addontest.WantError(t, f.CheckSetupLink(t.Context(), setupToken), "")
 			if done && point < 8 {
 				t.Errorf("the update has %d points only: it was never killed in its transaction", point)
 			}
@@ -135,35 +99,35 @@ func emptyAgain(t *testing.T, place dbtest.DB) {
 // An update of an addon in use that is killed anywhere loses no setting: neither
 // what is served nor what waits in the draft.
 func TestKilledLaterUpdateLosesNoSetting(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		f.MustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
 		if _, err := f.Settings.AddKey(t.Context(), operator, settings.Edit{}, "theme", settings.TypeText, "dark"); err != nil {
 			t.Fatal(err)
 		}
-		f.mustPublish(t, "")
-		f.mustSet(t, map[string]string{settings.KeyMessengerDomain: "chat.example.com"})
-		served := string(f.served(t).JSON)
+		f.MustPublish(t, "")
+		f.MustSet(t, map[string]string{settings.KeyMessengerDomain: "chat.example.com"})
+		served := string(f.Served(t).JSON)
 		versions := 2
-		for point := range dbtest.Steps(f.at.Engine) {
+		for point := range dbtest.Steps(f.At.Engine) {
 			if point > 40 {
 				t.Fatal("the update takes more points than expected")
 			}
-			f.forget(t, settings.KeyStreamAppID)
-			done := dbtest.Killed(t, f.at, strconv.Itoa(point))
-			g := f.again(t)
-			if got := string(g.served(t).JSON); got != served {
+			f.Forget(t, settings.KeyStreamAppID)
+			done := dbtest.Killed(t, f.At, strconv.Itoa(point))
+			g := f.Again(t)
+			if got := string(g.Served(t).JSON); got != served {
 				t.Errorf("killed at point %d: served %s, want %s", point, got, served)
 			}
 			versions++
-			wantWhole(t, f.at, versions)
-			if got := g.value(t, settings.KeyMessengerDomain); got != "chat.example.com" {
+			wantWhole(t, f.At, versions)
+			if got := g.Value(t, settings.KeyMessengerDomain); got != "chat.example.com" {
 				t.Errorf("killed at point %d: the draft lost a change", point)
 			}
 			if done {
 				break
 			}
 		}
-		wantNoHalfBackup(t, f.at)
+		wantNoHalfBackup(t, f.At)
 	})
 }
 

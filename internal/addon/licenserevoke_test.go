@@ -1,4 +1,4 @@
-package addon
+package addon_test
 
 import (
 	"net/http"
@@ -6,142 +6,144 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
 func TestALicenseIsRevoked(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
 		o := s.order()
 		o.Tests = []string{"localhost"}
-		l := f.mustMake(t, o)[0]
+		l := mustMake(t, f, o)[0]
 		gone, err := f.RevokeLicense(t.Context(), user, l.ID)
 		if err != nil || gone.Good() || gone.Answer != countersign.CheckRevoked || !gone.CheckedAt.Equal(noon) || s.inUse["site.example"] != "" {
 			t.Fatalf("%+v, %v", gone, err)
 		}
-		known := f.mustKnow(t).Files
+		known := mustKnow(t, f).Files
 		if len(known) != 2 || !known[0].Good() || known[1].Good() || known[1].Answer != countersign.CheckRevoked {
 			t.Errorf("known %+v", known)
 		}
-		if got := f.audits(t); !strings.Contains(got[len(got)-1], "license.revoke site.example") {
+		if got := f.Audits(t); !strings.Contains(got[len(got)-1], "license.revoke site.example") {
 			t.Errorf("audit %s", got[len(got)-1])
 		}
-		f.mustMake(t, LicenseOrder{Store: s.URL, Kept: l.Code.ID, Domain: "new.example"}) // the domain is free again
+		mustMake(t, f, addon.LicenseOrder{Store: s.URL, Kept: l.Code.ID, Domain: "new.example"}) // the domain is free again
 	})
 }
 
 // A page that was left open must not end the newer file of its domain.
 func TestAFileThatIsNotGoodAnyMoreIsNotRevoked(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
-		old := f.mustMake(t, s.order())[0]
+		old := mustMake(t, f, s.order())[0]
 		if _, err := f.RevokeLicense(t.Context(), user, old.ID); err != nil {
 			t.Fatal(err)
 		}
-		again := f.mustMake(t, LicenseOrder{Store: s.URL, Kept: old.Code.ID, Domain: old.Domain})[0]
-		asked, audits := s.asked(), len(f.audits(t))
-		if _, err := f.RevokeLicense(t.Context(), user, old.ID); codeOf(err) != "license_ended" || !strings.Contains(err.Error(), "Nothing was changed") {
+		again := mustMake(t, f, addon.LicenseOrder{Store: s.URL, Kept: old.Code.ID, Domain: old.Domain})[0]
+		asked, audits := s.asked(), len(f.Audits(t))
+		if _, err := f.RevokeLicense(t.Context(), user, old.ID); addontest.CodeOf(err) != "license_ended" || !strings.Contains(err.Error(), "Nothing was changed") {
 			t.Error(err)
 		}
-		if l, _, err := f.License(t.Context(), user, again.ID); err != nil || again.ID == old.ID || !l.Good() || s.asked() != asked || len(f.audits(t)) != audits {
+		if l, _, err := f.License(t.Context(), user, again.ID); err != nil || again.ID == old.ID || !l.Good() || s.asked() != asked || len(f.Audits(t)) != audits {
 			t.Errorf("the newer file is %+v, %v", l, err)
 		}
 	})
 }
 
 func TestTheLicenseThatTheStoreEndedIsTheOneNoted(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
-		l := f.mustMake(t, s.order())[0]
+		l := mustMake(t, f, s.order())[0]
 		s.inUse[l.Domain] = "a-newer-one" // made elsewhere
-		if _, err := f.RevokeLicense(t.Context(), user, l.ID); codeOf(err) != countersign.CodeDomainNotActivated || s.inUse[l.Domain] == "" {
+		if _, err := f.RevokeLicense(t.Context(), user, l.ID); addontest.CodeOf(err) != countersign.CodeDomainNotActivated || s.inUse[l.Domain] == "" {
 			t.Error(err)
 		}
 		s.older = true
-		if _, err := f.RevokeLicense(t.Context(), user, l.ID); codeOf(err) != "license_other" || !strings.Contains(err.Error(), "a-newer-one") {
+		if _, err := f.RevokeLicense(t.Context(), user, l.ID); addontest.CodeOf(err) != "license_other" || !strings.Contains(err.Error(), "a-newer-one") {
 			t.Error(err)
 		}
-		if known := f.mustKnow(t).Files[0]; !known.Good() {
+		if known := mustKnow(t, f).Files[0]; !known.Good() {
 			t.Errorf("%+v", known)
 		}
-		if last, err := f.db.Audits(t.Context(), peopledb.AuditFilter{Limit: 1}); err != nil || last[0].Detail != "a-newer-one" {
+		if last, err := f.DB().Audits(t.Context(), peopledb.AuditFilter{Limit: 1}); err != nil || last[0].Detail != "a-newer-one" {
 			t.Errorf("audit %+v, %v", last, err)
 		}
 	})
 }
 
 func TestALicenseThatTheStoreDoesNotRevokeStaysAsItIs(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
-		l := f.mustMake(t, s.order())[0]
+		l := mustMake(t, f, s.order())[0]
 		for _, code := range []string{countersign.CodeMovesUsed, countersign.CodeMoveTooSoon, countersign.CodeDomainNotActivated} {
 			s.refuse = code
 			_, err := f.RevokeLicense(t.Context(), user, l.ID)
-			if codeOf(err) != code || strings.Contains(err.Error(), goodCode) {
+			if addontest.CodeOf(err) != code || strings.Contains(err.Error(), goodCode) {
 				t.Errorf("%s: %v", code, err)
 			}
 		}
 		s.status = http.StatusServiceUnavailable
-		if _, err := f.RevokeLicense(t.Context(), user, l.ID); codeOf(err) != "store_unreachable" {
+		if _, err := f.RevokeLicense(t.Context(), user, l.ID); addontest.CodeOf(err) != "store_unreachable" {
 			t.Errorf("with the store down: %v", err)
 		}
-		if known := f.mustKnow(t).Files[0]; !known.Good() || !known.CheckedAt.IsZero() {
+		if known := mustKnow(t, f).Files[0]; !known.Good() || !known.CheckedAt.IsZero() {
 			t.Errorf("%+v", known)
 		}
-		if _, err := f.RevokeLicense(t.Context(), user, 99); codeOf(err) != "license_not_found" {
+		if _, err := f.RevokeLicense(t.Context(), user, 99); addontest.CodeOf(err) != "license_not_found" {
 			t.Errorf("a file that is not there: %v", err)
 		}
 	})
 }
 
 func TestAFileIsForgotten(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
-		l := f.mustMake(t, s.order())[0]
+		l := mustMake(t, f, s.order())[0]
 		asked := s.asked()
 		if err := f.ForgetLicense(t.Context(), user, l.ID); err != nil {
 			t.Fatal(err)
 		}
-		if known := f.mustKnow(t); len(known.Files) != 0 || len(known.Codes) != 1 {
+		if known := mustKnow(t, f); len(known.Files) != 0 || len(known.Codes) != 1 {
 			t.Errorf("%+v", known)
 		}
 		if s.asked() != asked {
 			t.Error("the store was asked")
 		}
-		if got := f.audits(t); !strings.Contains(got[len(got)-1], "license.forget site.example") {
+		if got := f.Audits(t); !strings.Contains(got[len(got)-1], "license.forget site.example") {
 			t.Errorf("audit %s", got[len(got)-1])
 		}
-		if err := f.ForgetLicense(t.Context(), user, l.ID); codeOf(err) != "license_not_found" {
+		if err := f.ForgetLicense(t.Context(), user, l.ID); addontest.CodeOf(err) != "license_not_found" {
 			t.Errorf("a second time: %v", err)
 		}
 	})
 }
 
 func TestAPurchaseCodeIsForgottenWithItsFiles(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
 		o := s.order()
 		o.Tests = []string{"localhost"}
-		l := f.mustMake(t, o)[0]
+		l := mustMake(t, f, o)[0]
 		asked := s.asked()
 		if err := f.ForgetCode(t.Context(), user, l.Code.ID); err != nil {
 			t.Fatal(err)
 		}
-		if known := f.mustKnow(t); len(known.Files) != 0 || len(known.Codes) != 0 || known.Store != s.URL {
+		if known := mustKnow(t, f); len(known.Files) != 0 || len(known.Codes) != 0 || known.Store != s.URL {
 			t.Errorf("%+v", known)
 		}
 		if s.asked() != asked {
 			t.Error("the store was asked")
 		}
-		log := f.audits(t)
+		log := f.Audits(t)
 		if last := log[len(log)-1]; !strings.Contains(last, "license.forget_code") || !strings.Contains(last, "localhost") || strings.Contains(last, "7c0f") {
 			t.Errorf("audit %s", last)
 		}
 		for _, forget := range []error{f.ForgetCode(t.Context(), user, l.Code.ID), f.ForgetCode(t.Context(), user, 99)} {
-			if codeOf(forget) != "purchase_code_not_kept" {
+			if addontest.CodeOf(forget) != "purchase_code_not_kept" {
 				t.Error(forget)
 			}
 		}
-		f.mustMake(t, s.order()) // it can be pasted again
+		mustMake(t, f, s.order()) // it can be pasted again
 	})
 }

@@ -1,4 +1,4 @@
-package addon
+package addon_test
 
 import (
 	"fmt"
@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/addontest"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 const (
@@ -16,7 +19,7 @@ const (
 	badCode  = "11111111-2222-4333-8444-555555555555"
 )
 
-func (f *fixture) mustMake(t *testing.T, o LicenseOrder) []License {
+func mustMake(t *testing.T, f *addontest.Fixture, o addon.LicenseOrder) []addon.License {
 	t.Helper()
 	made, err := f.MakeLicenses(t.Context(), user, o)
 	if err != nil {
@@ -25,7 +28,7 @@ func (f *fixture) mustMake(t *testing.T, o LicenseOrder) []License {
 	return made
 }
 
-func (f *fixture) mustKnow(t *testing.T) Licenses {
+func mustKnow(t *testing.T, f *addontest.Fixture) addon.Licenses {
 	t.Helper()
 	known, err := f.Licenses(t.Context(), user)
 	if err != nil {
@@ -35,11 +38,11 @@ func (f *fixture) mustKnow(t *testing.T) Licenses {
 }
 
 func TestALicenseFileIsGotAndKept(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
 		o := s.order()
 		o.Tests = []string{"localhost", "site.test"}
-		made := f.mustMake(t, o)
+		made := mustMake(t, f, o)
 		if n := s.asked(); n != 4 {
 			t.Errorf("%d requests, want one for each domain and one for the keys", n)
 		}
@@ -53,7 +56,7 @@ func TestALicenseFileIsGotAndKept(t *testing.T) {
 		if !l.Opens("www.site.example") || l.Opens("localhost") || l.Opens("site.example.evil.test") {
 			t.Errorf("opens for %v", l.Domains)
 		}
-		known := f.mustKnow(t)
+		known := mustKnow(t, f)
 		if known.Store != s.URL || len(known.Files) != 3 || len(known.Codes) != 1 || known.Codes[0].Hint != "7c0f…8e37" || known.Files[2].Code != known.Codes[0] {
 			t.Errorf("known %+v", known)
 		}
@@ -61,12 +64,12 @@ func TestALicenseFileIsGotAndKept(t *testing.T) {
 		if err != nil || strings.Count(text, ".") != 2 {
 			t.Errorf("the file is %q, %v", text, err)
 		}
-		again := f.mustMake(t, LicenseOrder{Store: s.URL, Kept: l.Code.ID, Domain: "site.example"})
-		if again[0].ID != l.ID || len(f.mustKnow(t).Files) != 3 {
+		again := mustMake(t, f, addon.LicenseOrder{Store: s.URL, Kept: l.Code.ID, Domain: "site.example"})
+		if again[0].ID != l.ID || len(mustKnow(t, f).Files) != 3 {
 			t.Errorf("again %+v", again)
 		}
-		f.mustMake(t, LicenseOrder{Store: s.URL, Code: strings.ToLower(goodCode), Domain: "site.example"})
-		if known := f.mustKnow(t); len(known.Codes) != 1 {
+		mustMake(t, f, addon.LicenseOrder{Store: s.URL, Code: strings.ToLower(goodCode), Domain: "site.example"})
+		if known := mustKnow(t, f); len(known.Codes) != 1 {
 			t.Errorf("%d codes are kept", len(known.Codes))
 		}
 		if _, _, err := f.License(t.Context(), user, 99); !isKind(err, countersign.KindNotFound) {
@@ -83,9 +86,9 @@ func isKind(err error, kind countersign.Kind) bool {
 // The purchase code is the buyer's secret: it is in no column, no line of the
 // audit log, no log and no error.
 func TestThePurchaseCodeIsKeptSecret(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
-		f.mustMake(t, s.order())
+		mustMake(t, f, s.order())
 		var errs []string
 		for _, s.refuse = range []string{countersign.CodeLimitReached, countersign.CodeMovesUsed, countersign.CodeDomainInvalid, "surprise"} {
 			_, err := f.MakeLicenses(t.Context(), user, s.order())
@@ -94,45 +97,45 @@ func TestThePurchaseCodeIsKeptSecret(t *testing.T) {
 		s.refuse, s.body = "", "<p>You sent "+goodCode
 		_, err := f.MakeLicenses(t.Context(), user, s.order())
 		errs = append(errs, fmt.Sprintf("%v %+v", err, err))
-		rows, err := f.db.PurchaseCodes(t.Context())
+		rows, err := f.DB().PurchaseCodes(t.Context())
 		if err != nil || len(rows) != 1 || strings.Contains(string(rows[0].Sealed), goodCode) {
 			t.Fatalf("%d codes, %v", len(rows), err)
 		}
-		files, err := f.db.Licenses(t.Context())
+		files, err := f.DB().Licenses(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, text := range append(append(errs, f.audits(t)...), fmt.Sprint(rows), fmt.Sprint(files), f.log.String()) {
+		for _, text := range append(append(errs, f.Audits(t)...), fmt.Sprint(rows), fmt.Sprint(files), f.Log.String()) {
 			if strings.Contains(text, goodCode) {
 				t.Errorf("the purchase code is in %s", text)
 			}
 		}
-		if !strings.Contains(strings.Join(f.audits(t), "\n"), "license.make site.example") {
-			t.Errorf("audit %v", f.audits(t))
+		if !strings.Contains(strings.Join(f.Audits(t), "\n"), "license.make site.example") {
+			t.Errorf("audit %v", f.Audits(t))
 		}
 	})
 }
 
 func TestWhatIsWrongWithAnOrderIsSaidBeforeAnybodyIsAsked(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		good := LicenseOrder{Store: "https://store.example", Code: goodCode, Domain: "site.example"}
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		good := addon.LicenseOrder{Store: "https://store.example", Code: goodCode, Domain: "site.example"}
 		for name, c := range map[string]struct {
-			change func(*LicenseOrder)
+			change func(*addon.LicenseOrder)
 			field  string
 		}{
-			"no store":                   {func(o *LicenseOrder) { o.Store = " " }, "store"},
-			"no address":                 {func(o *LicenseOrder) { o.Store = "store" }, "store"},
-			"an address of files":        {func(o *LicenseOrder) { o.Store = "ftp://store.example" }, "store"},
-			"a password in it":           {func(o *LicenseOrder) { o.Store = "https://a:b@store.example" }, "store"},
-			"in the open":                {func(o *LicenseOrder) { o.Store = "http://store.example" }, "store"},
-			"no code":                    {func(o *LicenseOrder) { o.Code = " " }, "code"},
-			"a code with an emoji":       {func(o *LicenseOrder) { o.Code = "7c0f🙂" }, "code"},
-			"a code too long":            {func(o *LicenseOrder) { o.Code = strings.Repeat("a", 129) }, "code"},
-			"no domain":                  {func(o *LicenseOrder) { o.Domain = "" }, "domain"},
-			"a public suffix":            {func(o *LicenseOrder) { o.Domain = "co.uk" }, "domain"},
-			"a test domain that counts":  {func(o *LicenseOrder) { o.Tests = []string{"localhost", "other.example"} }, "tests"},
-			"a test domain that is none": {func(o *LicenseOrder) { o.Tests = []string{"a b"} }, "tests"},
-			"too many test domains":      {func(o *LicenseOrder) { o.Tests = strings.Fields(strings.Repeat("a.test ", 11)) }, "tests"},
+			"no store":                   {func(o *addon.LicenseOrder) { o.Store = " " }, "store"},
+			"no address":                 {func(o *addon.LicenseOrder) { o.Store = "store" }, "store"},
+			"an address of files":        {func(o *addon.LicenseOrder) { o.Store = "ftp://store.example" }, "store"},
+			"a password in it":           {func(o *addon.LicenseOrder) { o.Store = "https://a:b@store.example" }, "store"},
+			"in the open":                {func(o *addon.LicenseOrder) { o.Store = "http://store.example" }, "store"},
+			"no code":                    {func(o *addon.LicenseOrder) { o.Code = " " }, "code"},
+			"a code with an emoji":       {func(o *addon.LicenseOrder) { o.Code = "7c0f🙂" }, "code"},
+			"a code too long":            {func(o *addon.LicenseOrder) { o.Code = strings.Repeat("a", 129) }, "code"},
+			"no domain":                  {func(o *addon.LicenseOrder) { o.Domain = "" }, "domain"},
+			"a public suffix":            {func(o *addon.LicenseOrder) { o.Domain = "co.uk" }, "domain"},
+			"a test domain that counts":  {func(o *addon.LicenseOrder) { o.Tests = []string{"localhost", "other.example"} }, "tests"},
+			"a test domain that is none": {func(o *addon.LicenseOrder) { o.Tests = []string{"a b"} }, "tests"},
+			"too many test domains":      {func(o *addon.LicenseOrder) { o.Tests = strings.Fields(strings.Repeat("a.test ", 11)) }, "tests"},
 		} {
 			o := good
 			c.change(&o)
@@ -142,14 +145,14 @@ func TestWhatIsWrongWithAnOrderIsSaidBeforeAnybodyIsAsked(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if known := f.mustKnow(t); known.Store != "" || len(known.Codes) != 0 {
+		if known := mustKnow(t, f); known.Store != "" || len(known.Codes) != 0 {
 			t.Errorf("kept %+v", known)
 		}
 	})
 }
 
 func TestWhyThereIsNoLicenseIsSaidByItsCause(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
 		for name, c := range map[string]struct {
 			prepare func()
@@ -169,7 +172,7 @@ func TestWhyThereIsNoLicenseIsSaidByItsCause(t *testing.T) {
 			if !ok || ours.Code != c.code || ours.Kind != c.kind || (c.field != "" && ours.Fields[c.field] == "") {
 				t.Errorf("%s: %v", name, err)
 			}
-			if known := f.mustKnow(t); len(known.Files) != 0 || len(known.Codes) != 1 || known.Codes[0].Store != s.URL {
+			if known := mustKnow(t, f); len(known.Files) != 0 || len(known.Codes) != 1 || known.Codes[0].Store != s.URL {
 				t.Errorf("%s: %+v", name, known)
 			}
 		}
@@ -179,51 +182,51 @@ func TestWhyThereIsNoLicenseIsSaidByItsCause(t *testing.T) {
 // With the store down nothing is lost: the code is kept for its address, and can be
 // used when it is back. The site's own address is that of a store that answered.
 func TestNothingIsLostWhileTheStoreIsDown(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
 		s.status = http.StatusBadGateway
 		_, err := f.MakeLicenses(t.Context(), user, s.order())
 		if ours, ok := err.(*countersign.Error); !ok || ours.Code != "store_unreachable" || !strings.Contains(ours.Message, "Nothing is lost") {
 			t.Fatal(err)
 		}
-		known := f.mustKnow(t)
+		known := mustKnow(t, f)
 		if known.Store != "" || len(known.Codes) != 1 || known.Codes[0].Store != s.URL || known.Kept(goodCode, s.URL+"/") != known.Codes[0].ID {
 			t.Fatalf("%+v", known)
 		}
 		s.status = 0
-		f.mustMake(t, LicenseOrder{Kept: known.Codes[0].ID, Domain: "site.example"})
-		if known := f.mustKnow(t); known.Store != s.URL || len(known.Codes) != 1 {
+		mustMake(t, f, addon.LicenseOrder{Kept: known.Codes[0].ID, Domain: "site.example"})
+		if known := mustKnow(t, f); known.Store != s.URL || len(known.Codes) != 1 {
 			t.Errorf("%+v", known)
 		}
 	})
 }
 
 func TestACodeThatNobodySoldIsForgotten(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
 		o := s.order()
 		o.Code = badCode
 		_, err := f.MakeLicenses(t.Context(), user, o)
-		if codeOf(err) != countersign.CodePurchaseNotFound || len(f.mustKnow(t).Codes) != 0 {
-			t.Errorf("%v, %+v", err, f.mustKnow(t).Codes)
+		if addontest.CodeOf(err) != countersign.CodePurchaseNotFound || len(mustKnow(t, f).Codes) != 0 {
+			t.Errorf("%v, %+v", err, mustKnow(t, f).Codes)
 		}
-		f.mustMake(t, s.order())
-		kept := f.mustKnow(t).Codes[0].ID
+		mustMake(t, f, s.order())
+		kept := mustKnow(t, f).Codes[0].ID
 		s.refuse = countersign.CodePurchaseNotFound
-		if _, err := f.MakeLicenses(t.Context(), user, s.order()); codeOf(err) != countersign.CodePurchaseNotFound {
+		if _, err := f.MakeLicenses(t.Context(), user, s.order()); addontest.CodeOf(err) != countersign.CodePurchaseNotFound {
 			t.Error(err)
 		}
-		if known := f.mustKnow(t); len(known.Codes) != 1 || known.Codes[0].ID != kept {
+		if known := mustKnow(t, f); len(known.Codes) != 1 || known.Codes[0].ID != kept {
 			t.Error("a code with license files was forgotten")
 		}
 	})
 }
 
 func TestALicenseIsMoved(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
-		old := f.mustMake(t, s.order())[0]
-		_, err := f.MakeLicenses(t.Context(), user, LicenseOrder{Store: s.URL, Kept: old.Code.ID, Domain: "new.example"})
+		old := mustMake(t, f, s.order())[0]
+		_, err := f.MakeLicenses(t.Context(), user, addon.LicenseOrder{Store: s.URL, Kept: old.Code.ID, Domain: "new.example"})
 		ours, ok := err.(*countersign.Error)
 		if !ok || ours.Code != countersign.CodeLimitReached {
 			t.Fatal(err)
@@ -239,48 +242,48 @@ func TestALicenseIsMoved(t *testing.T) {
 		if err != nil || before.Good() || !before.MovedAt.Equal(noon) {
 			t.Errorf("the old one is %+v, %v", before, err)
 		}
-		if log := strings.Join(f.audits(t), "\n"); !strings.Contains(log, "license.move new.example") || !strings.Contains(log, "site.example -> new.example") {
+		if log := strings.Join(f.Audits(t), "\n"); !strings.Contains(log, "license.move new.example") || !strings.Contains(log, "site.example -> new.example") {
 			t.Errorf("audit %s", log)
 		}
-		if _, err := f.MoveLicense(t.Context(), user, 99, "new.example", "third.example"); codeOf(err) != "purchase_code_not_kept" {
+		if _, err := f.MoveLicense(t.Context(), user, 99, "new.example", "third.example"); addontest.CodeOf(err) != "purchase_code_not_kept" {
 			t.Errorf("with a code that is not kept: %v", err)
 		}
-		if _, err := f.MoveLicense(t.Context(), user, old.Code.ID, "new.example", "co.uk"); codeOf(err) != countersign.CodeDomainInvalid {
+		if _, err := f.MoveLicense(t.Context(), user, old.Code.ID, "new.example", "co.uk"); addontest.CodeOf(err) != countersign.CodeDomainInvalid {
 			t.Errorf("to a public suffix: %v", err)
 		}
 		s.refuse = countersign.CodeMovesUsed
-		if _, err := f.MoveLicense(t.Context(), user, old.Code.ID, "new.example", "third.example"); codeOf(err) != countersign.CodeMovesUsed || err.(*countersign.Error).RetryAfter != time.Hour {
+		if _, err := f.MoveLicense(t.Context(), user, old.Code.ID, "new.example", "third.example"); addontest.CodeOf(err) != countersign.CodeMovesUsed || err.(*countersign.Error).RetryAfter != time.Hour {
 			t.Errorf("too often: %v", err)
 		}
 		back, err := f.MoveLicense(t.Context(), user, old.Code.ID, "new.example", "site.example")
-		if codeOf(err) != countersign.CodeMovesUsed {
+		if addontest.CodeOf(err) != countersign.CodeMovesUsed {
 			t.Errorf("%+v %v", back, err)
 		}
 	})
 }
 
 func TestTheStoreIsAskedWhetherALicenseIsGood(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
-		l := f.mustMake(t, s.order())[0]
+		l := mustMake(t, f, s.order())[0]
 		for _, answer := range []string{countersign.CheckValid, countersign.CheckNotFound, countersign.CheckSupportLapsed, countersign.CheckRevoked} {
 			s.answer = answer
 			good := answer == countersign.CheckValid || answer == countersign.CheckSupportLapsed
-			f.clock.move(time.Hour)
+			f.Clock.Move(time.Hour)
 			checked, err := f.CheckLicense(t.Context(), user, l.ID)
 			if err != nil || checked.Answer != answer || checked.Good() != good {
 				t.Errorf("%s: %+v, %v", answer, checked, err)
 			}
-			if kept := f.mustKnow(t).Files[0]; kept.Answer != answer || !kept.CheckedAt.Equal(f.clock.Now()) || kept.Good() != good {
+			if kept := mustKnow(t, f).Files[0]; kept.Answer != answer || !kept.CheckedAt.Equal(f.Clock.Now()) || kept.Good() != good {
 				t.Errorf("%s: kept %+v", answer, kept)
 			}
 		}
 		s.answer = "certainly"
-		if _, err := f.CheckLicense(t.Context(), user, l.ID); codeOf(err) != "store_unreachable" || f.mustKnow(t).Files[0].Answer == s.answer {
+		if _, err := f.CheckLicense(t.Context(), user, l.ID); addontest.CodeOf(err) != "store_unreachable" || mustKnow(t, f).Files[0].Answer == s.answer {
 			t.Errorf("an answer that no store gives: %v", err)
 		}
 		s.status = http.StatusServiceUnavailable
-		if _, err := f.CheckLicense(t.Context(), user, l.ID); codeOf(err) != "store_unreachable" {
+		if _, err := f.CheckLicense(t.Context(), user, l.ID); addontest.CodeOf(err) != "store_unreachable" {
 			t.Errorf("with the store down: %v", err)
 		}
 	})
@@ -288,39 +291,39 @@ func TestTheStoreIsAskedWhetherALicenseIsGood(t *testing.T) {
 
 // A store tells strangers of a revoked license that there is none.
 func TestARevokedLicenseStaysRevokedWhenTheStoreKnowsNoneAnyMore(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
-		l := f.mustMake(t, s.order())[0]
+		l := mustMake(t, f, s.order())[0]
 		if _, err := f.RevokeLicense(t.Context(), user, l.ID); err != nil {
 			t.Fatal(err)
 		}
 		s.answer = countersign.CheckNotFound
-		f.clock.move(time.Hour)
+		f.Clock.Move(time.Hour)
 		checked, err := f.CheckLicense(t.Context(), user, l.ID)
-		if kept := f.mustKnow(t).Files[0]; err != nil || checked.Answer != countersign.CheckRevoked || kept.Answer != countersign.CheckRevoked || !kept.CheckedAt.Equal(f.clock.Now()) {
+		if kept := mustKnow(t, f).Files[0]; err != nil || checked.Answer != countersign.CheckRevoked || kept.Answer != countersign.CheckRevoked || !kept.CheckedAt.Equal(f.Clock.Now()) {
 			t.Errorf("%+v, kept %+v, %v", checked, kept, err)
 		}
-		if got := f.audits(t); !strings.Contains(got[len(got)-1], countersign.CheckNotFound) {
+		if got := f.Audits(t); !strings.Contains(got[len(got)-1], countersign.CheckNotFound) {
 			t.Errorf("audit %s", got[len(got)-1]) // what was said
 		}
 	})
 }
 
 func TestAKeptCodeOfAnotherKeyFileHasToBePastedAgain(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
-		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
-			_, err := tx.AddPurchaseCode(t.Context(), addondb.PurchaseCode{Hint: "7c0f…8e37", Store: s.URL, Sealed: []byte("of another key"), KeptAt: f.guard.Timestamp()})
+		err := f.DB().Tx(t.Context(), func(tx *addondb.DB) error {
+			_, err := tx.AddPurchaseCode(t.Context(), addondb.PurchaseCode{Hint: "7c0f…8e37", Store: s.URL, Sealed: []byte("of another key"), KeptAt: sqldb.Time{Time: noon}})
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := s.order()
-		o.Kept = f.mustKnow(t).Codes[0].ID
-		if _, err := f.MakeLicenses(t.Context(), user, o); codeOf(err) != "purchase_code_not_kept" {
+		o.Kept = mustKnow(t, f).Codes[0].ID
+		if _, err := f.MakeLicenses(t.Context(), user, o); addontest.CodeOf(err) != "purchase_code_not_kept" {
 			t.Error(err)
 		}
-		f.mustMake(t, s.order())
+		mustMake(t, f, s.order())
 	})
 }

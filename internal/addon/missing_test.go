@@ -1,4 +1,4 @@
-package addon
+package addon_test
 
 import (
 	"errors"
@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -21,7 +23,7 @@ func removeDatabase(t *testing.T, at dbtest.DB) {
 		return
 	}
 	for _, end := range []string{"", "-wal", "-shm"} {
-		if err := os.Remove(filepath.Join(at.Dir, DatabaseName+end)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(filepath.Join(at.Dir, addon.DatabaseName+end)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
 		}
 	}
@@ -29,25 +31,25 @@ func removeDatabase(t *testing.T, at dbtest.DB) {
 
 func TestKeyFileBesideNoDatabaseIsNotANewAddon(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
-		f := updated(t, at)
+		f := addontest.Updated(t, at)
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
 		removeDatabase(t, at)
-		for name, act := range map[string]func(a *Addon) error{
-			"the server":      func(a *Addon) error { return a.PrepareToServe(t.Context()) },
-			"a command":       func(a *Addon) error { return a.Prepare(t.Context()) },
-			"an update":       func(a *Addon) error { _, err := a.Update(t.Context(), operator, nil); return err },
-			"a plan":          func(a *Addon) error { _, err := a.Plan(t.Context(), operator); return err },
-			"a set-up link":   func(a *Addon) error { _, _, err := a.NewSetupLink(t.Context(), operator); return err },
-			"accepted losses": func(a *Addon) error { return a.AcceptLoss(t.Context(), operator) },
+		for name, act := range map[string]func(a *addon.Addon) error{
+			"the server":      func(a *addon.Addon) error { return a.PrepareToServe(t.Context()) },
+			"a command":       func(a *addon.Addon) error { return a.Prepare(t.Context()) },
+			"an update":       func(a *addon.Addon) error { _, err := a.Update(t.Context(), operator, nil); return err },
+			"a plan":          func(a *addon.Addon) error { _, err := a.Plan(t.Context(), operator); return err },
+			"a set-up link":   func(a *addon.Addon) error { _, _, err := a.NewSetupLink(t.Context(), operator); return err },
+			"accepted losses": func(a *addon.Addon) error { return a.AcceptLoss(t.Context(), operator) },
 		} {
 			for _, look := range []bool{true, false} {
-				a, err := Open(t.Context(), Options{Dir: at.Dir, URL: at.URL, NoCreate: look, Now: f.clock.Now})
+				a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, NoCreate: look, Now: f.Clock.Now})
 				if err == nil {
 					err = errors.Join(act(a), a.Close())
 				}
-				if codeOf(err) != "database_missing" || !strings.Contains(err.Error(), "countersign.key") {
+				if addontest.CodeOf(err) != "database_missing" || !strings.Contains(err.Error(), "countersign.key") {
 					t.Errorf("%s, look %t: %v", name, look, err)
 				}
 			}
@@ -57,50 +59,50 @@ func TestKeyFileBesideNoDatabaseIsNotANewAddon(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		updated(t, at)
+		addontest.Updated(t, at)
 	})
 }
 
 // A visitor's link is not answered with the names of files.
 func TestSetupLinkWithoutADatabaseSaysNothingOfTheInstallation(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		for _, table := range []string{"meta", "countersign_versions", "people_versions", "addon_versions"} {
-			if _, err := f.db.Exec(t.Context(), `DROP TABLE IF EXISTS `+table); err != nil {
+			if _, err := f.DB().Exec(t.Context(), `DROP TABLE IF EXISTS `+table); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := f.CheckSetupLink(t.Context(), "x"); codeOf(err) != "unavailable" || strings.Contains(err.Error(), f.at.Dir) {
+		if err := f.CheckSetupLink(t.Context(), "x"); addontest.CodeOf(err) != "unavailable" || strings.Contains(err.Error(), f.At.Dir) {
 			t.Errorf("%v", err)
 		}
 	})
 }
 
 func TestReadyOnlyWithItsContent(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		wantError(t, f.Ready(t.Context()), "")
-		if _, err := f.db.Exec(t.Context(), `DELETE FROM meta`); err != nil {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		addontest.WantError(t, f.Ready(t.Context()), "")
+		if _, err := f.DB().Exec(t.Context(), `DELETE FROM meta`); err != nil {
 			t.Fatal(err)
 		}
-		wantError(t, f.Ready(t.Context()), "unavailable")
+		addontest.WantError(t, f.Ready(t.Context()), "unavailable")
 	})
 }
 
 func TestAddonThatLacksCommitsServesOnceThatIsAccepted(t *testing.T) {
-	f := updated(t, dbtest.New(t, dbtest.SQLite))
+	f := addontest.Updated(t, dbtest.New(t, dbtest.SQLite))
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	path := sqldb.CommitFile(filepath.Join(f.at.Dir, DatabaseName))
+	path := sqldb.CommitFile(filepath.Join(f.At.Dir, addon.DatabaseName))
 	if err := os.WriteFile(path, []byte("00000000000000001000\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g := opened(t, f.at, f.clock)
-	wantError(t, g.PrepareToServe(t.Context()), sqldb.CodeBehind)
-	wantError(t, g.db.Tx(t.Context(), func(*addondb.DB) error { return nil }), sqldb.CodeBehind)
-	wantError(t, g.AcceptLoss(t.Context(), people.Operator("ada")), "")
-	again := opened(t, f.at, f.clock)
-	wantError(t, again.PrepareToServe(t.Context()), "")
-	if audits := strings.Join(again.audits(t), "\n"); !strings.Contains(audits, "addon.accept_loss") {
+	g := addontest.New(t, f.At, f.Clock)
+	addontest.WantError(t, g.PrepareToServe(t.Context()), sqldb.CodeBehind)
+	addontest.WantError(t, g.DB().Tx(t.Context(), func(*addondb.DB) error { return nil }), sqldb.CodeBehind)
+	addontest.WantError(t, g.AcceptLoss(t.Context(), people.Operator("ada")), "")
+	again := addontest.New(t, f.At, f.Clock)
+	addontest.WantError(t, again.PrepareToServe(t.Context()), "")
+	if audits := strings.Join(again.Audits(t), "\n"); !strings.Contains(audits, "addon.accept_loss") {
 		t.Errorf("the audit log: %s", audits)
 	}
 }

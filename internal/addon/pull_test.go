@@ -1,17 +1,16 @@
-package addon
+package addon_test
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/rsa"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
@@ -23,18 +22,9 @@ const (
 	pullPath         = "/v1/" + pullSubscription + ":pull"
 )
 
-// playKey is made once: to make one takes a while.
-var playKey = sync.OnceValue(func() *rsa.PrivateKey {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		panic(err)
-	}
-	return key
-})
-
 // puller is an addon that pulls notifications from a simulated Play.
 type puller struct {
-	*fixture
+	*addontest.Fixture
 	play *playfake.Store
 	url  string
 	// before is called before a request is answered. It returns whether it answered itself.
@@ -43,12 +33,16 @@ type puller struct {
 
 func pullEngines(t *testing.T, fn func(t *testing.T, p *puller)) {
 	t.Helper()
-	engines(t, func(t *testing.T, f *fixture) {
-		store, err := playfake.New(playfake.Options{Package: "com.tuneful.app", Start: noon, AccountKey: playKey(), PushKey: playKey(), Audience: "https://site.example", PushAccount: "push@tuneful.iam.gserviceaccount.com"})
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		store, err := playfake.New(playfake.Options{Package: "com.tuneful.app", Start: noon, AccountKey: addontest.Key(), PushKey: addontest.Key(), Audience: "https://site.example", PushAccount: "push@tuneful.iam.gserviceaccount.com"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &puller{fixture: f, play: store, before: func(http.ResponseWriter, *http.Request) bool { return false }}
+		p := &puller{Fixture: f, play: store, before: func(http.ResponseWriter, *http.Request) bool { return false }}
+		account, err := store.ServiceAccount()
+		if err != nil {
+			t.Fatal(err)
+		}
 		answers := store.Handler()
 		google := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !p.before(w, r) {
@@ -56,13 +50,14 @@ func pullEngines(t *testing.T, fn func(t *testing.T, p *puller)) {
 			}
 		}))
 		t.Cleanup(google.Close)
-		p.url, f.plays.url = google.URL, google.URL
-		p.mustPackage(t, 1, "Gold", true)
-		p.mustSet(t, map[string]string{
-			iap.KeyEnabled: "1", iap.KeyPackageName: "com.tuneful.app", iap.KeyServiceAccount: string(must(store.ServiceAccount())),
+		p.url = google.URL
+		p.SetPlayURL(p.url)
+		p.MustPackage(t, 1, "Gold", true)
+		p.MustSet(t, map[string]string{
+			iap.KeyEnabled: "1", iap.KeyPackageName: "com.tuneful.app", iap.KeyServiceAccount: string(account),
 			iap.KeyProductMap: `{"store":{"gold_monthly":1}}`, iap.KeyPullSubscription: pullSubscription,
 		})
-		p.mustPublish(t, "")
+		p.MustPublish(t, "")
 		fn(t, p)
 	})
 }
@@ -70,7 +65,7 @@ func pullEngines(t *testing.T, fn func(t *testing.T, p *puller)) {
 // mustPull runs the task once, which asks to be run again after the pause.
 func (p *puller) mustPull(t *testing.T) {
 	t.Helper()
-	if again, err := p.doPull(t.Context(), nil); err != nil || !again.Equal(p.now().Add(pullPause)) {
+	if again, err := p.Pull(t.Context()); err != nil || !again.Equal(p.Clock.Now().Add(addon.PullPause)) {
 		t.Fatalf("again at %s, %v", again, err)
 	}
 }
@@ -107,17 +102,17 @@ func (p *puller) wantAlerts(t *testing.T, parts ...string) {
 
 func TestPulledNotificationsAreStoredOnceAndThenAcknowledged(t *testing.T) {
 	pullEngines(t, func(t *testing.T, p *puller) {
-		for range pullBatch + 3 {
+		for range addon.PullBatch + 3 {
 			p.play.SendTest()
 		}
-		p.wantMessages(t, 0, pullBatch+3)
+		p.wantMessages(t, 0, addon.PullBatch+3)
 		p.mustPull(t)
-		p.wantMessages(t, pullBatch+3, 0)
+		p.wantMessages(t, addon.PullBatch+3, 0)
 		if calls := p.play.Calls(pullPath); calls != 3 {
 			t.Errorf("%d calls, want two with messages and one without", calls)
 		}
 		p.mustPull(t)
-		p.wantMessages(t, pullBatch+3, 0)
+		p.wantMessages(t, addon.PullBatch+3, 0)
 	})
 }
 
@@ -131,7 +126,7 @@ func TestAPulledPurchaseActivatesAMembership(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.mustPull(t)
-		if ran, err := p.queue.RunNext(t.Context()); !ran || err != nil {
+		if ran, err := p.Queue().RunNext(t.Context()); !ran || err != nil {
 			t.Fatal(ran, err)
 		}
 		if m, err := p.Members.Membership(t.Context(), "7"); err != nil || !m.Membership.Active {
@@ -153,7 +148,7 @@ func TestAMessageThatArrivesAgainChangesNothing(t *testing.T) {
 			}
 			return false
 		}
-		if _, err := p.doPull(t.Context(), nil); !fault.IsUnavailable(err) {
+		if _, err := p.Pull(t.Context()); !fault.IsUnavailable(err) {
 			t.Error(err)
 		}
 		p.wantMessages(t, 1, 1)
@@ -166,11 +161,11 @@ func TestAMessageThatArrivesAgainChangesNothing(t *testing.T) {
 func TestAMessageThatTheDatabaseRefusesIsNotAcknowledged(t *testing.T) {
 	pullEngines(t, func(t *testing.T, p *puller) {
 		p.play.SendTest()
-		p.execute(t, `ALTER TABLE inbox RENAME TO elsewhere`)
-		if _, err := p.doPull(t.Context(), nil); !fault.IsUnavailable(err) {
+		addontest.Execute(t, p.At, `ALTER TABLE inbox RENAME TO elsewhere`)
+		if _, err := p.Pull(t.Context()); !fault.IsUnavailable(err) {
 			t.Error(err)
 		}
-		p.execute(t, `ALTER TABLE elsewhere RENAME TO inbox`)
+		addontest.Execute(t, p.At, `ALTER TABLE elsewhere RENAME TO inbox`)
 		p.wantMessages(t, 0, 1)
 		p.mustPull(t)
 		p.wantMessages(t, 1, 0)
@@ -195,8 +190,8 @@ func TestAMessageThatCannotBeReadIsAcknowledged(t *testing.T) {
 		}
 		p.mustPull(t)
 		p.wantMessages(t, 0, 0)
-		if !acknowledged || !strings.Contains(p.log.String(), "can't be read") {
-			t.Errorf("acknowledged: %t, log: %s", acknowledged, p.log)
+		if !acknowledged || !strings.Contains(p.Log.String(), "can't be read") {
+			t.Errorf("acknowledged: %t, log: %s", acknowledged, p.Log)
 		}
 	})
 }
@@ -214,7 +209,7 @@ func TestWhatKeepsNotificationsFromBeingPulledIsAnAlert(t *testing.T) {
 			{"the subscription is missing", func() { p.play.Fail(1, 404, "notFound") }, []string{pullSubscription}},
 		} {
 			tt.disturb()
-			if _, err := p.doPull(t.Context(), nil); !fault.IsUnavailable(err) {
+			if _, err := p.Pull(t.Context()); !fault.IsUnavailable(err) {
 				t.Errorf("%s: %v", tt.rule, err)
 			}
 			p.wantAlerts(t, tt.alerts...)
@@ -228,16 +223,16 @@ func TestWhatKeepsNotificationsFromBeingPulledIsAnAlert(t *testing.T) {
 // Of several processes, one pulls. Failures make it wait longer each time.
 func TestOneProcessPulls(t *testing.T) {
 	pullEngines(t, func(t *testing.T, p *puller) {
-		other := p.again(t)
-		other.plays.url = p.url
-		for _, one := range []*Addon{p.Addon, other.Addon, p.Addon} {
-			if err := one.ensurePull(t.Context()); err != nil {
+		other := p.Again(t)
+		other.SetPlayURL(p.url)
+		for _, one := range []*addon.Addon{p.Addon, other.Addon, p.Addon} {
+			if err := one.EnsurePull(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		run := func(a *Addon, want bool) {
+		run := func(a *addon.Addon, want bool) {
 			t.Helper()
-			if ran, err := a.queue.RunNext(t.Context()); ran != want || err != nil {
+			if ran, err := a.Queue().RunNext(t.Context()); ran != want || err != nil {
 				t.Fatalf("ran: %t, %v", ran, err)
 			}
 		}
@@ -246,14 +241,14 @@ func TestOneProcessPulls(t *testing.T) {
 		if calls := p.play.Calls(pullPath); calls != 1 {
 			t.Errorf("%d calls", calls)
 		}
-		for _, wait := range []time.Duration{pullPause, pullPause, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 10 * time.Minute} {
-			p.clock.move(wait - time.Second)
+		for _, wait := range []time.Duration{addon.PullPause, addon.PullPause, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 10 * time.Minute} {
+			p.Clock.Move(wait - time.Second)
 			run(p.Addon, false)
-			p.clock.move(time.Second)
+			p.Clock.Move(time.Second)
 			p.play.Fail(1, 503, "backendError")
 			run(p.Addon, true)
 		}
-		if list, err := jobs.List(t.Context(), p.db.Queries, kindPull); err != nil || len(list) != 1 {
+		if list, err := jobs.List(t.Context(), p.DB().Queries, addon.KindPull); err != nil || len(list) != 1 {
 			t.Errorf("%+v, %v", list, err)
 		}
 	})
@@ -268,15 +263,15 @@ func TestNothingIsPulledWithoutASubscription(t *testing.T) {
 		t.Run(rule, func(t *testing.T) {
 			pullEngines(t, func(t *testing.T, p *puller) {
 				p.play.SendTest()
-				p.mustSet(t, changes)
-				p.mustPublish(t, "")
-				if again, err := p.doPull(t.Context(), nil); err != nil || !again.IsZero() {
+				p.MustSet(t, changes)
+				p.MustPublish(t, "")
+				if again, err := p.Pull(t.Context()); err != nil || !again.IsZero() {
 					t.Errorf("again at %s, %v", again, err)
 				}
-				if err := p.ensurePull(t.Context()); err != nil {
+				if err := p.EnsurePull(t.Context()); err != nil {
 					t.Error(err)
 				}
-				if list, err := jobs.List(t.Context(), p.db.Queries, kindPull); err != nil || len(list) != 0 {
+				if list, err := jobs.List(t.Context(), p.DB().Queries, addon.KindPull); err != nil || len(list) != 0 {
 					t.Errorf("%+v, %v", list, err)
 				}
 				p.wantMessages(t, 0, 1)
@@ -295,7 +290,7 @@ func TestAServerPullsFromItsStart(t *testing.T) {
 			}
 			return false
 		}
-		p.run(t)
+		p.Serve(t)
 		<-acknowledged
 		if list, err := p.Members.Messages(t.Context(), operator, 0, 100); err != nil || len(list) != 1 {
 			t.Errorf("%+v, %v", list, err)
@@ -316,16 +311,16 @@ func TestAPullEndsWithTheServer(t *testing.T) {
 			<-r.Context().Done()
 			return true
 		}
-		if err := p.ensurePull(t.Context()); err != nil {
+		if err := p.EnsurePull(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if ran, err := p.queue.RunNext(ctx); !ran || err != nil {
+		if ran, err := p.Queue().RunNext(ctx); !ran || err != nil {
 			t.Fatal(ran, err)
 		}
 		p.wantAlerts(t)
 		p.before = func(http.ResponseWriter, *http.Request) bool { return false }
 		p.play.SendTest()
-		if ran, err := p.queue.RunNext(t.Context()); !ran || err != nil {
+		if ran, err := p.Queue().RunNext(t.Context()); !ran || err != nil {
 			t.Fatal(ran, err)
 		}
 		p.wantMessages(t, 1, 0)

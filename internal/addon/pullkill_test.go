@@ -1,14 +1,15 @@
-package addon
+package addon_test
 
 import (
 	"context"
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/dbtest"
 )
 
@@ -16,21 +17,15 @@ import (
 // time.
 func pullAndWait(step string, place dbtest.DB) error {
 	number, url, _ := strings.Cut(step, " ")
-	stopAt, err := strconv.Atoi(number)
+	point, err := dbtest.StopAt(number)
 	if err != nil {
 		return err
 	}
-	ctx, points, counting := context.Background(), 0, false
-	var mu sync.Mutex
-	a, err := Open(ctx, Options{Dir: place.Dir, URL: place.URL, PlayURL: url, Now: func() time.Time {
-		mu.Lock()
-		defer mu.Unlock()
-		if !counting {
-			return noon
-		}
-		if points++; points == stopAt {
-			fmt.Println("waiting")
-			select {}
+	ctx := context.Background()
+	var pulls atomic.Bool
+	a, err := addon.Open(ctx, addon.Options{Dir: place.Dir, URL: place.URL, PlayURL: url, Now: func() time.Time {
+		if pulls.Load() {
+			point()
 		}
 		return noon
 	}})
@@ -40,10 +35,8 @@ func pullAndWait(step string, place dbtest.DB) error {
 	if err := a.Prepare(ctx); err != nil {
 		return err
 	}
-	mu.Lock()
-	counting = true
-	mu.Unlock()
-	if _, err := a.doPull(ctx, nil); err != nil {
+	pulls.Store(true)
+	if _, err := a.Pull(ctx); err != nil {
 		return err
 	}
 	fmt.Println("waiting: done")
@@ -59,7 +52,7 @@ func TestAKilledPullLosesNothing(t *testing.T) {
 				t.Fatal("a pull takes more points than expected")
 			}
 			p.play.SendTest()
-			done = dbtest.Killed(t, p.at, "pull "+strconv.Itoa(point)+" "+p.url)
+			done = dbtest.Killed(t, p.At, "pull "+strconv.Itoa(point)+" "+p.url)
 			list, err := p.Members.Messages(t.Context(), operator, 0, 100)
 			if err != nil {
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package addon
+package addon_test
 
 import (
 	"fmt"
@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/health"
@@ -21,8 +23,8 @@ import (
 
 // rekeyable is an addon with everything that its key file seals.
 type rekeyable struct {
-	*fixture
-	pair       APICredentials
+	*addontest.Fixture
+	pair       addon.APICredentials
 	webhook    events.SecretText
 	totpSecret string
 	recovery   []string
@@ -33,20 +35,20 @@ const (
 	adminPassword = "four quiet green words"
 )
 
-func newRekeyable(t *testing.T, f *fixture) *rekeyable {
+func newRekeyable(t *testing.T, f *addontest.Fixture) *rekeyable {
 	t.Helper()
 	ctx := t.Context()
-	r := &rekeyable{fixture: f}
+	r := &rekeyable{Fixture: f}
 	_, pair, err := f.RevealCredential(ctx, operator, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.pair = pair
-	if _, err := f.Settings.SetServiceAccount(ctx, operator, 0, accountFile(nil)); err != nil {
+	if _, err := f.Settings.SetServiceAccount(ctx, operator, 0, addontest.ServiceAccount(nil)); err != nil {
 		t.Fatal(err)
 	}
-	f.mustPublish(t, "")
-	f.mustMake(t, newFakeStore(t).order())
+	f.MustPublish(t, "")
+	mustMake(t, f, newFakeStore(t).order())
 	if _, r.webhook, err = f.Events.AddWebhook(ctx, operator, "https://site.example/hooks", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -63,21 +65,21 @@ func newRekeyable(t *testing.T, f *fixture) *rekeyable {
 	if _, r.recovery, err = f.People().ConfirmTOTP(ctx, ana, 0, r.code(t)); err != nil {
 		t.Fatal(err)
 	}
-	f.clock.move(time.Minute)
+	f.Clock.Move(time.Minute)
 	f.AuditChain().SealNow(ctx)
 	return r
 }
 
 func (r *rekeyable) code(t *testing.T) string {
 	t.Helper()
-	code, err := totp.GenerateCode(r.totpSecret, r.clock.Now())
+	code, err := totp.GenerateCode(r.totpSecret, r.Clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return code
 }
 
-func (r *rekeyable) keyFile() string { return filepath.Join(r.at.Dir, keyfile.FileName) }
+func (r *rekeyable) keyFile() string { return filepath.Join(r.At.Dir, keyfile.FileName) }
 
 func (r *rekeyable) loseKeyFile(t *testing.T) {
 	t.Helper()
@@ -87,13 +89,13 @@ func (r *rekeyable) loseKeyFile(t *testing.T) {
 }
 
 // unprepared opens the same addon without looking for its key file, as the command does.
-func (r *rekeyable) unprepared(t *testing.T) *fixture {
+func (r *rekeyable) unprepared(t *testing.T) *addontest.Fixture {
 	t.Helper()
-	return opened(t, r.at, r.clock)
+	return addontest.New(t, r.At, r.Clock)
 }
 
 // signIn signs ana in with a code at the second step.
-func (f *fixture) signIn(t *testing.T, code string) error {
+func signIn(t *testing.T, f *addontest.Fixture, code string) error {
 	t.Helper()
 	from := people.Origin{Addr: client}
 	in, err := f.People().SignIn(t.Context(), from, adminEmail, adminPassword)
@@ -107,38 +109,38 @@ func (f *fixture) signIn(t *testing.T, code string) error {
 }
 
 // wantKept wants everything that was sealed to be readable, or dropped with a way on.
-func (r *rekeyable) wantKept(t *testing.T, f *fixture, kept bool) {
+func (r *rekeyable) wantKept(t *testing.T, f *addontest.Fixture, kept bool) {
 	t.Helper()
 	ctx := t.Context()
 	lost := func(code string) string { return map[bool]string{false: code}[kept] }
 	_, pair, err := f.RevealCredential(ctx, operator, 1)
-	wantError(t, err, lost("credential_not_kept"))
+	addontest.WantError(t, err, lost("credential_not_kept"))
 	if kept && pair != r.pair {
 		t.Error("another pair is revealed")
 	}
 	_, err = f.Basic(ctx, client, r.pair.Key, r.pair.Secret)
-	wantError(t, err, lost("credential_not_kept"))
+	addontest.WantError(t, err, lost("credential_not_kept"))
 	if _, ok, err := f.IAP.TestServiceAccount(ctx, operator); err != nil || ok != kept {
 		t.Errorf("the service account can be read: %t, %v", ok, err)
 	}
-	known := f.mustKnow(t)
+	known := mustKnow(t, f)
 	if len(known.Files) != 1 || len(known.Codes) != 1 {
 		t.Fatalf("licenses %+v", known)
 	}
-	_, err = f.keptCode(ctx, known.Codes[0].ID)
-	wantError(t, err, lost("purchase_code_not_kept"))
+	err = f.KeptCode(ctx, known.Codes[0].ID)
+	addontest.WantError(t, err, lost("purchase_code_not_kept"))
 	secret, err := f.Events.RevealSecret(ctx, operator, 1)
-	wantError(t, err, lost("webhook_secret_lost"))
+	addontest.WantError(t, err, lost("webhook_secret_lost"))
 	if kept && secret != r.webhook {
 		t.Error("another secret is revealed")
 	}
-	wantError(t, f.signIn(t, r.code(t)), lost("totp_unreadable"))
-	wantError(t, f.signIn(t, r.recovery[0]), "")
+	addontest.WantError(t, signIn(t, f, r.code(t)), lost("totp_unreadable"))
+	addontest.WantError(t, signIn(t, f, r.recovery[0]), "")
 	r.recovery = r.recovery[1:]
-	r.clock.move(time.Minute)
+	r.Clock.Move(time.Minute)
 }
 
-func planned(p RekeyPlan) []string {
+func planned(p addon.RekeyPlan) []string {
 	list := slices.Clone(p.Users)
 	for _, c := range p.Credentials {
 		list = append(list, fmt.Sprintf("%d %s", c.ID, c.Label))
@@ -165,7 +167,7 @@ func TestRekey(t *testing.T) {
 		{"without it, what was sealed is dropped", func(t *testing.T, r *rekeyable) { r.loseKeyFile(t) }, true},
 		{"with another's, what was sealed is dropped", func(t *testing.T, r *rekeyable) {
 			r.loseKeyFile(t)
-			if _, err := keyfile.Create(r.at.Dir); err != nil {
+			if _, err := keyfile.Create(r.At.Dir); err != nil {
 				t.Fatal(err)
 			}
 		}, true},
@@ -177,17 +179,17 @@ func TestRekey(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			engines(t, func(t *testing.T, f *fixture) {
+			addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 				r := newRekeyable(t, f)
-				old := f.box.Load()
+				old := f.Box()
 				c.before(t, r)
 				r.wantRekeyed(t, c.lost)
-				again := f.again(t)
-				if again.box.Load().Matches(old.Check()) {
+				again := f.Again(t)
+				if again.Box().Matches(old.Check()) {
 					t.Error("the key file is the old one")
 				}
 				r.wantKept(t, again, !c.lost)
-				if lines := strings.Join(again.audits(t), "\n"); !strings.Contains(lines, "tester addon.rekey") {
+				if lines := strings.Join(again.Audits(t), "\n"); !strings.Contains(lines, "tester addon.rekey") {
 					t.Errorf("no entry in\n%s", lines)
 				}
 				if plan, err := again.PlanRekey(t.Context()); err != nil || !plan.Nothing() {
@@ -221,7 +223,7 @@ func (r *rekeyable) wantRekeyed(t *testing.T, lost bool) {
 
 // What was dropped is repaired by the commands that doctor and the list name.
 func TestWhatARekeyDroppedIsRepaired(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		r := newRekeyable(t, f)
 		r.loseKeyFile(t)
 		g := r.unprepared(t)
@@ -237,10 +239,10 @@ func TestWhatARekeyDroppedIsRepaired(t *testing.T) {
 		if _, _, err := g.RotateCredential(t.Context(), operator, 1); err != nil {
 			t.Error(err)
 		}
-		if _, err := g.Settings.SetServiceAccount(t.Context(), operator, 0, accountFile(nil)); err != nil {
+		if _, err := g.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)); err != nil {
 			t.Error(err)
 		}
-		g.mustPublish(t, "")
+		g.MustPublish(t, "")
 		for _, name := range []string{"API credentials", "service account", "audit log"} {
 			if finding := found(t, g.Doctor(t.Context()), name); finding.Level == health.Fail {
 				t.Errorf("doctor says %+v", finding)
@@ -250,26 +252,26 @@ func TestWhatARekeyDroppedIsRepaired(t *testing.T) {
 }
 
 func TestRekeyThatFailsChangesNothing(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		r := newRekeyable(t, f)
 		refuse := `CREATE TRIGGER refuse BEFORE INSERT ON audit WHEN NEW.action = 'addon.rekey' BEGIN SELECT RAISE(ABORT, 'refused'); END`
-		if f.at.Engine == dbtest.Postgres {
+		if f.At.Engine == dbtest.Postgres {
 			refuse = `ALTER TABLE audit ADD CHECK (action <> 'addon.rekey')`
 		}
-		if _, err := f.database.Queries().Exec(t.Context(), refuse); err != nil {
+		if _, err := f.SQL().Queries().Exec(t.Context(), refuse); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := r.unprepared(t).Rekey(t.Context(), operator); err == nil {
 			t.Fatal("it went through")
 		}
-		r.wantKept(t, f.again(t), true)
+		r.wantKept(t, f.Again(t), true)
 	})
 }
 
 // A rekey that was killed after its commit, before the new key file was in place, is
 // ended by the next program, or by a second rekey.
 func TestInterruptedRekeyIsFinished(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		r := newRekeyable(t, f)
 		before, err := os.ReadFile(r.keyFile())
 		if err != nil {
@@ -289,28 +291,28 @@ func TestInterruptedRekeyIsFinished(t *testing.T) {
 			}
 			interrupt()
 		}
-		r.wantKept(t, f.again(t), true)
+		r.wantKept(t, f.Again(t), true)
 	})
 }
 
 func TestRekeyRefuses(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
-		f := opened(t, at, &clock{now: noon})
+		f := addontest.New(t, at, dbtest.NewClock(noon))
 		_, err := f.Rekey(t.Context(), operator)
-		wantError(t, err, "update_needed")
+		addontest.WantError(t, err, "update_needed")
 		_, err = f.Rekey(t.Context(), user)
-		wantError(t, err, "not_allowed")
+		addontest.WantError(t, err, "not_allowed")
 	})
 }
 
 func TestRekeyNamesThePurchasesWhoseTokensAreLost(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		now := sqldb.Time{Time: noon}
 		purchase := addondb.Purchase{
 			Name: "pur_one", Platform: "store", TokenDigest: []byte("digest"), Status: "active", StatusSince: now, ReadAt: now, CreatedAt: now,
-			Sealed: f.box.Load().Seal("purchase tokens pur_one", []byte(`{"token":"one"}`)),
+			Sealed: f.Box().Seal("purchase tokens pur_one", []byte(`{"token":"one"}`)),
 		}
-		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
+		err := f.DB().Tx(t.Context(), func(tx *addondb.DB) error {
 			_, err := tx.AddPurchase(t.Context(), purchase)
 			return err
 		})
@@ -320,21 +322,21 @@ func TestRekeyNamesThePurchasesWhoseTokensAreLost(t *testing.T) {
 		if plan, err := f.PlanRekey(t.Context()); err != nil || len(plan.Purchases) != 0 {
 			t.Errorf("%q, %v", plan.Purchases, err)
 		}
-		if _, err := opened(t, f.at, f.clock).Rekey(t.Context(), operator); err != nil {
+		if _, err := addontest.New(t, f.At, f.Clock).Rekey(t.Context(), operator); err != nil {
 			t.Fatal(err)
 		}
-		g := f.again(t)
-		kept, err := g.db.Purchase(t.Context(), "pur_one")
+		g := f.Again(t)
+		kept, err := g.DB().Purchase(t.Context(), "pur_one")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plain, err := g.box.Load().Open("purchase tokens pur_one", kept.Sealed); err != nil || string(plain) != `{"token":"one"}` || string(kept.TokenDigest) == "digest" {
+		if plain, err := g.Box().Open("purchase tokens pur_one", kept.Sealed); err != nil || string(plain) != `{"token":"one"}` || string(kept.TokenDigest) == "digest" {
 			t.Errorf("%s, %v", plain, err)
 		}
-		if err := os.Remove(filepath.Join(f.at.Dir, keyfile.FileName)); err != nil {
+		if err := os.Remove(filepath.Join(f.At.Dir, keyfile.FileName)); err != nil {
 			t.Fatal(err)
 		}
-		plan, err := opened(t, f.at, f.clock).Rekey(t.Context(), operator)
+		plan, err := addontest.New(t, f.At, f.Clock).Rekey(t.Context(), operator)
 		if err != nil || !slices.Equal(plan.Purchases, []string{"pur_one"}) {
 			t.Errorf("%q, %v", plan.Purchases, err)
 		}

@@ -1,4 +1,4 @@
-package addon
+package addon_test
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/sample"
 	"github.com/countersign/countersign/internal/addon/settings"
@@ -14,16 +15,16 @@ import (
 // The demo goes through the rules without a complaint and ends with everything
 // done.
 func TestDemoFillsAnAddon(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		demo := sample.NewDemo()
-		f.mustSet(t, demo.AppSettings)
+		f.MustSet(t, demo.AppSettings)
 		for _, k := range demo.OwnKeys {
 			if _, err := f.Settings.AddKey(ctx, operator, settings.Edit{}, k.Key, settings.Type(k.Type), k.Value); err != nil {
 				t.Fatal(err)
 			}
 		}
-		f.mustPublish(t, demo.AppNote)
+		f.MustPublish(t, demo.AppNote)
 		for _, p := range demo.Packages {
 			if err := f.IAP.AddPackage(ctx, operator, iap.Package(p)); err != nil {
 				t.Fatal(err)
@@ -41,17 +42,17 @@ func TestDemoFillsAnAddon(t *testing.T) {
 		if _, err := f.Settings.SetServiceAccount(ctx, operator, 0, file); err != nil {
 			t.Fatal(err)
 		}
-		f.mustSet(t, demo.IAPSettings)
-		published := f.mustPublish(t, demo.IAPNote)
+		f.MustSet(t, demo.IAPSettings)
+		published := f.MustPublish(t, demo.IAPNote)
 		if len(published.Warnings) != 1 || published.Warnings[0].Key != iap.KeySandboxEnabled {
 			t.Errorf("warnings %+v", published.Warnings)
 		}
 		var config countersign.IAPConfig
-		if err := json.Unmarshal(f.view(t).JSON, &config); err != nil || !config.Platforms.Store.Enabled || len(config.Products) != 2 {
+		if err := json.Unmarshal(f.View(t).JSON, &config); err != nil || !config.Platforms.Store.Enabled || len(config.Products) != 2 {
 			t.Errorf("%+v, %v", config, err)
 		}
-		if !strings.Contains(string(f.served(t).JSON), `"appName":"Tuneful"`) {
-			t.Errorf("served %s", f.served(t).JSON)
+		if !strings.Contains(string(f.Served(t).JSON), `"appName":"Tuneful"`) {
+			t.Errorf("served %s", f.Served(t).JSON)
 		}
 		list, err := f.Checklist(ctx, operator)
 		for _, task := range list {

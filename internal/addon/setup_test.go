@@ -1,4 +1,4 @@
-package addon
+package addon_test
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -18,12 +20,12 @@ const password = "correct horse battery"
 func TestSetupLinkMadeBeforeTheFirstUpdateGoesOnWorking(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
 		ctx := t.Context()
-		f := opened(t, at, &clock{now: noon})
+		f := addontest.New(t, at, dbtest.NewClock(noon))
 		token, expires, err := f.NewSetupLink(ctx, operator)
 		if err != nil || !expires.Equal(noon.Add(24*time.Hour)) {
 			t.Fatalf("until %v, %v", expires, err)
 		}
-		file := filepath.Join(at.Dir, SetupFile)
+		file := filepath.Join(at.Dir, addon.SetupFile)
 		content, err := os.ReadFile(file)
 		if err != nil || string(content) != token+"\n" {
 			t.Errorf("the file holds %q, %v", content, err)
@@ -31,20 +33,20 @@ func TestSetupLinkMadeBeforeTheFirstUpdateGoesOnWorking(t *testing.T) {
 		if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {
 			t.Errorf("mode %v, %v", info.Mode(), err)
 		}
-		g := opened(t, at, f.clock) // the server
-		wantError(t, g.CheckSetupLink(ctx, token), "")
+		g := addontest.New(t, at, f.Clock) // the server
+		addontest.WantError(t, g.CheckSetupLink(ctx, token), "")
 		for _, wrong := range []string{"", "x", token + "x", strings.ToLower(token)} {
-			wantError(t, g.CheckSetupLink(ctx, wrong), "link_unknown")
+			addontest.WantError(t, g.CheckSetupLink(ctx, wrong), "link_unknown")
 		}
 		plan, err := g.Plan(ctx, operator)
 		if err != nil || plan.Steps[len(plan.Steps)-1].ID != "setup" {
 			t.Errorf("plan %+v, %v", plan, err)
 		}
-		g.mustUpdate(t)
-		if report := g.mustUpdate(t); !report.Nothing {
+		g.MustUpdate(t)
+		if report := g.MustUpdate(t); !report.Nothing {
 			t.Errorf("the second update has to do %+v", report.Steps)
 		}
-		wantError(t, f.CheckSetupLink(ctx, token), "")
+		addontest.WantError(t, f.CheckSetupLink(ctx, token), "")
 		if _, err := g.People().Setup(ctx, people.Origin{Addr: client}, token, "ana@site.example", password); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +55,7 @@ func TestSetupLinkMadeBeforeTheFirstUpdateGoesOnWorking(t *testing.T) {
 		}
 		wantNoFile(t, file)
 		_, _, err = f.NewSetupLink(ctx, operator)
-		wantError(t, err, "already_set_up")
+		addontest.WantError(t, err, "already_set_up")
 	})
 }
 
@@ -66,21 +68,21 @@ func wantNoFile(t *testing.T, path string) {
 
 func TestSetupFileGoesWhenAnAdministratorIsMade(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
-		f := updated(t, at)
+		f := addontest.Updated(t, at)
 		if _, _, err := f.NewSetupLink(t.Context(), operator); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password); err != nil {
 			t.Fatal(err)
 		}
-		wantNoFile(t, filepath.Join(at.Dir, SetupFile))
+		wantNoFile(t, filepath.Join(at.Dir, addon.SetupFile))
 	})
 }
 
 func TestPasswordsAreHashedAtTheRealCostUnlessToldOtherwise(t *testing.T) {
 	at := dbtest.New(t, dbtest.SQLite)
-	f := updated(t, at)
-	real, err := Open(t.Context(), Options{Dir: at.Dir, Now: f.clock.Now})
+	f := addontest.Updated(t, at)
+	real, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, Now: f.Clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +90,7 @@ func TestPasswordsAreHashedAtTheRealCostUnlessToldOtherwise(t *testing.T) {
 	if _, err := real.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password); err != nil {
 		t.Fatal(err)
 	}
-	u, err := f.db.UserNamed(t.Context(), "ana@site.example")
+	u, err := f.DB().UserNamed(t.Context(), "ana@site.example")
 	if err != nil || !strings.HasPrefix(u.Password, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Errorf("the hash begins %.40s, %v", u.Password, err)
 	}
@@ -96,30 +98,30 @@ func TestPasswordsAreHashedAtTheRealCostUnlessToldOtherwise(t *testing.T) {
 
 func TestSetupFileGoesWhenItsLinkHasExpired(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
-		f := opened(t, at, &clock{now: noon})
-		file := filepath.Join(at.Dir, SetupFile)
-		for _, state := range []State{StateNew, StateReady} {
+		f := addontest.New(t, at, dbtest.NewClock(noon))
+		file := filepath.Join(at.Dir, addon.SetupFile)
+		for _, state := range []addon.State{addon.StateNew, addon.StateReady} {
 			if _, _, err := f.NewSetupLink(t.Context(), operator); err != nil {
 				t.Fatal(err)
 			}
-			f.clock.move(23*time.Hour + 59*time.Minute)
-			if wait := f.setupFileLasts(); wait != time.Minute {
+			f.Clock.Move(23*time.Hour + 59*time.Minute)
+			if wait := f.SetupFileLasts(); wait != time.Minute {
 				t.Errorf("%s: the next look is in %v, want the minute that the link still has", state, wait)
 			}
-			if err := f.tidySetupFile(t.Context()); err != nil {
+			if err := f.TidySetupFile(t.Context()); err != nil {
 				t.Error(err)
 			}
 			if _, err := os.Stat(file); err != nil {
 				t.Errorf("%s: the file of a good link: %v", state, err)
 			}
-			f.clock.move(time.Minute)
-			if err := f.tidySetupFile(t.Context()); err != nil {
+			f.Clock.Move(time.Minute)
+			if err := f.TidySetupFile(t.Context()); err != nil {
 				t.Error(err)
 			}
 			wantNoFile(t, file)
-			f.mustUpdate(t)
+			f.MustUpdate(t)
 		}
-		if wait := f.setupFileLasts(); wait != time.Hour {
+		if wait := f.SetupFileLasts(); wait != time.Hour {
 			t.Errorf("without a file the next look is in %v", wait)
 		}
 	})
@@ -127,15 +129,15 @@ func TestSetupFileGoesWhenItsLinkHasExpired(t *testing.T) {
 
 func TestSetupFileThatIsStaleGoesWhenTheServerStarts(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
-		f := updated(t, at)
+		f := addontest.Updated(t, at)
 		if _, err := f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password); err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join(at.Dir, SetupFile)
+		file := filepath.Join(at.Dir, addon.SetupFile)
 		if err := os.WriteFile(file, []byte(people.NewLinkToken()+"\n"), 0o600); err != nil { // from a backup
 			t.Fatal(err)
 		}
-		if err := f.tidySetupFile(t.Context()); err != nil {
+		if err := f.TidySetupFile(t.Context()); err != nil {
 			t.Error(err)
 		}
 		wantNoFile(t, file)
@@ -145,86 +147,86 @@ func TestSetupFileThatIsStaleGoesWhenTheServerStarts(t *testing.T) {
 func TestSetupLinkEnds(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
 		ctx := t.Context()
-		f := opened(t, at, &clock{now: noon})
+		f := addontest.New(t, at, dbtest.NewClock(noon))
 		first, _, err1 := f.NewSetupLink(ctx, operator)
 		second, _, err2 := f.NewSetupLink(ctx, operator)
 		if err1 != nil || err2 != nil || first == second {
 			t.Fatal(err1, err2)
 		}
-		wantError(t, f.CheckSetupLink(ctx, first), "link_unknown")
-		wantError(t, f.CheckSetupLink(ctx, second), "")
-		f.clock.move(24 * time.Hour)
-		wantError(t, f.CheckSetupLink(ctx, second), "link_expired")
+		addontest.WantError(t, f.CheckSetupLink(ctx, first), "link_unknown")
+		addontest.WantError(t, f.CheckSetupLink(ctx, second), "")
+		f.Clock.Move(24 * time.Hour)
+		addontest.WantError(t, f.CheckSetupLink(ctx, second), "link_expired")
 		plan, err := f.Plan(ctx, operator)
 		if err != nil || len(plan.Steps) != 5 {
 			t.Errorf("a link that has expired is taken over: %+v, %v", plan, err)
 		}
-		f.mustUpdate(t)
-		wantError(t, f.CheckSetupLink(ctx, second), "link_unknown")
+		f.MustUpdate(t)
+		addontest.WantError(t, f.CheckSetupLink(ctx, second), "link_unknown")
 		third, _, err := f.NewSetupLink(ctx, operator)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantError(t, f.CheckSetupLink(ctx, third), "")
-		if err := f.tidySetupFile(ctx); err != nil {
+		addontest.WantError(t, f.CheckSetupLink(ctx, third), "")
+		if err := f.TidySetupFile(ctx); err != nil {
 			t.Error(err)
 		}
-		wantError(t, f.again(t).CheckSetupLink(ctx, third), "")
+		addontest.WantError(t, f.Again(t).CheckSetupLink(ctx, third), "")
 	})
 }
 
 func TestSetupFileThatSomebodyDamaged(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
-		f := opened(t, at, &clock{now: noon})
+		f := addontest.New(t, at, dbtest.NewClock(noon))
 		for _, content := range []string{"", "token", "token\n", "token\ngood until tomorrow\n", "\n", people.NewLinkToken() + "\n" + people.NewLinkToken(), "token " + people.NewLinkToken()} {
-			if err := os.WriteFile(filepath.Join(at.Dir, SetupFile), []byte(content), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(at.Dir, addon.SetupFile), []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			for _, token := range []string{"", "token"} {
-				wantError(t, f.CheckSetupLink(t.Context(), token), "link_unknown")
+				addontest.WantError(t, f.CheckSetupLink(t.Context(), token), "link_unknown")
 			}
 		}
-		f.mustUpdate(t)
+		f.MustUpdate(t)
 	})
 }
 
 func TestWebTokenIsGoodOnce(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
 		ctx := t.Context()
-		f := opened(t, at, &clock{now: noon})
-		wantError(t, f.CheckWebToken(ctx, ""), "update_token")
+		f := addontest.New(t, at, dbtest.NewClock(noon))
+		addontest.WantError(t, f.CheckWebToken(ctx, ""), "update_token")
 		first, _, err1 := f.NewWebToken(ctx, operator)
 		token, expires, err2 := f.NewWebToken(ctx, operator)
 		if err1 != nil || err2 != nil || !expires.Equal(noon.Add(time.Hour)) {
 			t.Fatal(err1, err2, expires)
 		}
-		content, err := os.ReadFile(filepath.Join(at.Dir, webTokenFile))
+		content, err := os.ReadFile(filepath.Join(at.Dir, addon.WebTokenFile))
 		if err != nil || strings.Contains(string(content), token) {
 			t.Errorf("the file holds %q, %v", content, err)
 		}
-		server := opened(t, at, f.clock)
-		wantError(t, server.UseWebToken(ctx, first), "update_token")
+		server := addontest.New(t, at, f.Clock)
+		addontest.WantError(t, server.UseWebToken(ctx, first), "update_token")
 		for range 2 {
-			wantError(t, server.CheckWebToken(ctx, token), "")
+			addontest.WantError(t, server.CheckWebToken(ctx, token), "")
 		}
-		wantError(t, server.UseWebToken(ctx, token), "")
-		wantError(t, server.UseWebToken(ctx, token), "update_token")
-		wantError(t, server.CheckWebToken(ctx, token), "update_token")
-		f.mustUpdate(t)
+		addontest.WantError(t, server.UseWebToken(ctx, token), "")
+		addontest.WantError(t, server.UseWebToken(ctx, token), "update_token")
+		addontest.WantError(t, server.CheckWebToken(ctx, token), "update_token")
+		f.MustUpdate(t)
 		late, _, err := f.NewWebToken(ctx, operator)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if lines := f.audits(t); lines[len(lines)-1] != "tester update_token.create  [cli]:  -> " {
+		if lines := f.Audits(t); lines[len(lines)-1] != "tester update_token.create  [cli]:  -> " {
 			t.Errorf("audit %q", lines)
 		}
-		f.clock.move(time.Hour)
-		wantError(t, server.UseWebToken(ctx, late), "update_token")
+		f.Clock.Move(time.Hour)
+		addontest.WantError(t, server.UseWebToken(ctx, late), "update_token")
 	})
 }
 
 func TestWebTokenUsedByManyAtOnce(t *testing.T) {
-	f := opened(t, dbtest.New(t, dbtest.SQLite), &clock{now: noon})
+	f := addontest.New(t, dbtest.New(t, dbtest.SQLite), dbtest.NewClock(noon))
 	token, _, err := f.NewWebToken(t.Context(), operator)
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,9 @@
-package addon
+package addon_test
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,18 +12,22 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/token"
 )
 
 // sign returns the signature of a call, in hex.
-func sign(secret string, r SignedRequest) string { return hex.EncodeToString(mac(secret, r)) }
+func sign(secret string, r addon.SignedRequest) string {
+	return hex.EncodeToString(addon.MAC(secret, r))
+}
 
-// sign creates a valid call.
-func (f *fixture) sign(pair APICredentials, nonce string) SignedRequest {
-	r := SignedRequest{
-		Key: pair.Key, Timestamp: strconv.FormatInt(f.clock.Now().Unix(), 10), Nonce: nonce, Method: "POST",
+// signed creates a valid call.
+func signed(f *addontest.Fixture, pair addon.APICredentials, nonce string) addon.SignedRequest {
+	r := addon.SignedRequest{
+		Key: pair.Key, Timestamp: strconv.FormatInt(f.Clock.Now().Unix(), 10), Nonce: nonce, Method: "POST",
 		PathAndQuery: "/api-addons/admin/app/settings?x=1", BodySHA256: sha256.Sum256([]byte(`{"a":1}`)),
 	}
 	r.Signature = sign(pair.Secret, r)
@@ -32,19 +37,19 @@ func (f *fixture) sign(pair APICredentials, nonce string) SignedRequest {
 // The signature was computed by another program:
 // printf 'POST\n/p?q=1\n1793534400\nnonce-01\n%s' "$(printf '{}' | sha256sum | cut -c1-64)" | openssl dgst -sha256 -hmac cas_secret
 func TestSignatureIsTheDocumentedOne(t *testing.T) {
-	r := SignedRequest{Method: "POST", PathAndQuery: "/p?q=1", Timestamp: "1793534400", Nonce: "nonce-01", BodySHA256: sha256.Sum256([]byte("{}"))}
+	r := addon.SignedRequest{Method: "POST", PathAndQuery: "/p?q=1", Timestamp: "1793534400", Nonce: "nonce-01", BodySHA256: sha256.Sum256([]byte("{}"))}
 	if got, want := sign("cas_secret", r), "2196b45e7fc5160699bf12345597cfc476dbb4f79e106fbd34a0ac3b07bfb37b"; got != want {
 		t.Errorf("signature %s, want %s", got, want)
 	}
 }
 
 func TestSignedCallIsTheProgramThatHoldsThePair(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		_, pair, err := f.RevealCredential(t.Context(), operator, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		actor, err := f.Signed(t.Context(), client, f.sign(pair, "nonce-0001"))
+		actor, err := f.Signed(t.Context(), client, signed(f, pair, "nonce-0001"))
 		want := people.Actor{Kind: people.KindKey, ID: "1 First pair", Face: people.FaceAPI, Addr: client, Secret: true}
 		if err != nil || actor != want {
 			t.Errorf("%+v, %v", actor, err)
@@ -53,81 +58,84 @@ func TestSignedCallIsTheProgramThatHoldsThePair(t *testing.T) {
 }
 
 func TestSignedCallsThatAreRefused(t *testing.T) {
-	other := token.New(prefixKey)
+	other := token.New("cak_")
 	cases := []struct {
 		name   string
-		change func(r *SignedRequest, pair APICredentials)
+		change func(r *addon.SignedRequest, pair addon.APICredentials)
 		code   string
 	}{
-		{"another method", func(r *SignedRequest, _ APICredentials) { r.Method = "GET" }, "credential_unknown"},
-		{"another path", func(r *SignedRequest, _ APICredentials) { r.PathAndQuery = "/api-addons/admin/app/settings" }, "credential_unknown"},
-		{"another body", func(r *SignedRequest, _ APICredentials) { r.BodySHA256[0] ^= 1 }, "credential_unknown"},
-		{"another nonce", func(r *SignedRequest, _ APICredentials) { r.Nonce += "x" }, "credential_unknown"},
-		{"another time", func(r *SignedRequest, _ APICredentials) { r.Timestamp = strconv.FormatInt(noon.Unix()+1, 10) }, "credential_unknown"},
-		{"the signature of another secret", func(r *SignedRequest, _ APICredentials) { r.Signature = sign("cas_x", *r) }, "credential_unknown"},
-		{"the signature in capitals is good", func(r *SignedRequest, _ APICredentials) { r.Signature = strings.ToUpper(r.Signature) }, ""},
-		{"half a signature", func(r *SignedRequest, _ APICredentials) { r.Signature = r.Signature[:32] }, "credential_unknown"},
-		{"no signature", func(r *SignedRequest, _ APICredentials) { r.Signature = "" }, "credential_unknown"},
-		{"a signature that is not hex", func(r *SignedRequest, _ APICredentials) { r.Signature = strings.Repeat("g", 64) }, "credential_unknown"},
-		{"an unknown key", func(r *SignedRequest, _ APICredentials) { r.Key = other }, "credential_unknown"},
-		{"a key with a typo", func(r *SignedRequest, _ APICredentials) { r.Key = r.Key[:len(r.Key)-1] + "!" }, "credential_unknown"},
-		{"no key", func(r *SignedRequest, _ APICredentials) { r.Key = "" }, "credential_unknown"},
-		{"the secret as key", func(r *SignedRequest, p APICredentials) { r.Key = p.Secret }, "credential_unknown"},
-		{"no time", func(r *SignedRequest, p APICredentials) { r.Timestamp = ""; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
-		{"a time that is not a number", func(r *SignedRequest, p APICredentials) { r.Timestamp = "now"; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
-		{"a time with a sign", func(r *SignedRequest, p APICredentials) {
-			r.Timestamp = "+1793534400"
-			r.Signature = sign(p.Secret, *r)
-		}, "timestamp_invalid"},
-		{"a time in milliseconds", func(r *SignedRequest, p APICredentials) { r.Timestamp += "000"; r.Signature = sign(p.Secret, *r) }, "timestamp_invalid"},
+		{"another method", func(r *addon.SignedRequest, _ addon.APICredentials) { r.Method = "GET" }, "credential_unknown"},
+		{"another path", func(r *addon.SignedRequest, _ addon.APICredentials) {
+			r.PathAndQuery = "/api-addons/admin/app/settings"
+		}, "credential_unknown"},
+		{"another body", func(r *addon.SignedRequest, _ addon.APICredentials) { r.BodySHA256[0] ^= 1 }, "credential_unknown"},
+		{"another nonce", func(r *addon.SignedRequest, _ addon.APICredentials) { r.Nonce += "x" }, "credential_unknown"},
+		{"another time", func(r *addon.SignedRequest, _ addon.APICredentials) {
+			r.Timestamp = strconv.FormatInt(noon.Unix()+1, 10)
+		}, "credential_unknown"},
+		{"the signature of another secret", func(r *addon.SignedRequest, _ addon.APICredentials) { r.Signature = sign("cas_x", *r) }, "credential_unknown"},
+		{"the signature in capitals is good", func(r *addon.SignedRequest, _ addon.APICredentials) { r.Signature = strings.ToUpper(r.Signature) }, ""},
+		{"half a signature", func(r *addon.SignedRequest, _ addon.APICredentials) { r.Signature = r.Signature[:32] }, "credential_unknown"},
+		{"no signature", func(r *addon.SignedRequest, _ addon.APICredentials) { r.Signature = "" }, "credential_unknown"},
+		{"a signature that is not hex", func(r *addon.SignedRequest, _ addon.APICredentials) { r.Signature = strings.Repeat("g", 64) }, "credential_unknown"},
+		{"an unknown key", func(r *addon.SignedRequest, _ addon.APICredentials) { r.Key = other }, "credential_unknown"},
+		{"a key with a typo", func(r *addon.SignedRequest, _ addon.APICredentials) { r.Key = r.Key[:len(r.Key)-1] + "!" }, "credential_unknown"},
+		{"no key", func(r *addon.SignedRequest, _ addon.APICredentials) { r.Key = "" }, "credential_unknown"},
+		{"the secret as key", func(r *addon.SignedRequest, p addon.APICredentials) { r.Key = p.Secret }, "credential_unknown"},
+		{"no time", resigned(func(r *addon.SignedRequest) { r.Timestamp = "" }), "timestamp_invalid"},
+		{"a time that is not a number", resigned(func(r *addon.SignedRequest) { r.Timestamp = "now" }), "timestamp_invalid"},
+		{"a time with a sign", resigned(func(r *addon.SignedRequest) { r.Timestamp = "+1793534400" }), "timestamp_invalid"},
+		{"a time in milliseconds", resigned(func(r *addon.SignedRequest) { r.Timestamp += "000" }), "timestamp_invalid"},
 		{"300 seconds ago is good", at(-300), ""},
 		{"301 seconds ago", at(-301), "timestamp_invalid"},
 		{"300 seconds ahead is good", at(300), ""},
 		{"301 seconds ahead", at(301), "timestamp_invalid"},
-		{"no nonce", func(r *SignedRequest, p APICredentials) { r.Nonce = ""; r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
-		{"a short nonce", func(r *SignedRequest, p APICredentials) { r.Nonce = "1234567"; r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
-		{"a long nonce", func(r *SignedRequest, p APICredentials) {
-			r.Nonce = strings.Repeat("n", 129)
-			r.Signature = sign(p.Secret, *r)
-		}, "nonce_invalid"},
-		{"a nonce of two lines", func(r *SignedRequest, p APICredentials) { r.Nonce = "12345678\n"; r.Signature = sign(p.Secret, *r) }, "nonce_invalid"},
+		{"no nonce", resigned(func(r *addon.SignedRequest) { r.Nonce = "" }), "nonce_invalid"},
+		{"a short nonce", resigned(func(r *addon.SignedRequest) { r.Nonce = "1234567" }), "nonce_invalid"},
+		{"a long nonce", resigned(func(r *addon.SignedRequest) { r.Nonce = strings.Repeat("n", 129) }), "nonce_invalid"},
+		{"a nonce of two lines", resigned(func(r *addon.SignedRequest) { r.Nonce = "12345678\n" }), "nonce_invalid"},
 	}
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		_, pair, err := f.RevealCredential(t.Context(), operator, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.started = noon.Add(-time.Hour)
+		f.SetStarted(noon.Add(-time.Hour))
 		for i, c := range cases {
-			r := f.sign(pair, fmt.Sprintf("nonce-%04d", i))
+			r := signed(f, pair, fmt.Sprintf("nonce-%04d", i))
 			c.change(&r, pair)
 			_, err := f.Signed(t.Context(), client, r)
-			if codeOf(err) != c.code {
+			if addontest.CodeOf(err) != c.code {
 				t.Errorf("%s: %v, want %q", c.name, err, c.code)
 			}
-			if e := new(countersign.Error); err != nil && (!asError(err, &e) || e.Kind != countersign.KindUnauthorized) {
+			if e := new(countersign.Error); err != nil && (!errors.As(err, &e) || e.Kind != countersign.KindUnauthorized) {
 				t.Errorf("%s: %v is not of the kind unauthorized", c.name, err)
 			}
 		}
 	})
 }
 
-// at moves the time of a call and signs it again.
-func at(seconds int64) func(*SignedRequest, APICredentials) {
-	return func(r *SignedRequest, p APICredentials) {
-		r.Timestamp = strconv.FormatInt(noon.Unix()+seconds, 10)
+// resigned changes a call and signs it again.
+func resigned(change func(*addon.SignedRequest)) func(*addon.SignedRequest, addon.APICredentials) {
+	return func(r *addon.SignedRequest, p addon.APICredentials) {
+		change(r)
 		r.Signature = sign(p.Secret, *r)
 	}
 }
 
+// at moves the time of a call and signs it again.
+func at(seconds int64) func(*addon.SignedRequest, addon.APICredentials) {
+	return resigned(func(r *addon.SignedRequest) { r.Timestamp = strconv.FormatInt(noon.Unix()+seconds, 10) })
+}
+
 func TestSignedCallIsGoodOnce(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		_, pair, err := f.RevealCredential(ctx, operator, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ahead := f.sign(pair, "nonce-ahead")
+		ahead := signed(f, pair, "nonce-ahead")
 		at(300)(&ahead, pair)
 		if _, err := f.Signed(ctx, client, ahead); err != nil {
 			t.Fatal(err)
@@ -135,29 +143,29 @@ func TestSignedCallIsGoodOnce(t *testing.T) {
 		// Its time stays in the window for ten minutes, and so does its nonce.
 		for range 10 {
 			_, err = f.Signed(ctx, client, ahead)
-			wantError(t, err, "nonce_used")
-			f.clock.move(time.Minute)
+			addontest.WantError(t, err, "nonce_used")
+			f.Clock.Move(time.Minute)
 		}
 		_, err = f.Signed(ctx, client, ahead)
-		wantError(t, err, "nonce_used")
-		f.clock.move(time.Second)
+		addontest.WantError(t, err, "nonce_used")
+		f.Clock.Move(time.Second)
 		_, err = f.Signed(ctx, client, ahead)
-		wantError(t, err, "timestamp_invalid")
+		addontest.WantError(t, err, "timestamp_invalid")
 		// A new call may use the text again by then, and clears what is forgotten.
-		if _, err := f.Signed(ctx, client, f.sign(pair, "nonce-ahead")); err != nil {
+		if _, err := f.Signed(ctx, client, signed(f, pair, "nonce-ahead")); err != nil {
 			t.Error(err)
 		}
-		f.clock.move(11 * time.Minute)
-		if _, err := f.Signed(ctx, client, f.sign(pair, "nonce-later")); err != nil || len(f.nonces.until) != 1 {
-			t.Errorf("%d nonces are remembered, %v", len(f.nonces.until), err)
+		f.Clock.Move(11 * time.Minute)
+		if _, err := f.Signed(ctx, client, signed(f, pair, "nonce-later")); err != nil || f.Nonces() != 1 {
+			t.Errorf("%d nonces are remembered, %v", f.Nonces(), err)
 		}
 		// A refused call does not use its nonce up.
-		bad := f.sign(pair, "nonce-again")
+		bad := signed(f, pair, "nonce-again")
 		bad.Method = "GET"
 		_, err = f.Signed(ctx, client, bad)
-		wantError(t, err, "credential_unknown")
-		_, err = f.Signed(ctx, client, f.sign(pair, "nonce-again"))
-		wantError(t, err, "")
+		addontest.WantError(t, err, "credential_unknown")
+		_, err = f.Signed(ctx, client, signed(f, pair, "nonce-again"))
+		addontest.WantError(t, err, "")
 	})
 }
 
@@ -179,18 +187,18 @@ func TestACallThatWasSignedBeforeTheStartIsRefused(t *testing.T) {
 		{"older than the window in any case", 0, 301 * time.Second, "timestamp_invalid"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			f := updated(t, dbtest.New(t, dbtest.SQLite))
+			f := addontest.Updated(t, dbtest.New(t, dbtest.SQLite))
 			_, pair, err := f.RevealCredential(t.Context(), operator, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			f.started = noon.Add(-c.started)
-			r := f.sign(pair, "nonce-0001")
+			f.SetStarted(noon.Add(-c.started))
+			r := signed(f, pair, "nonce-0001")
 			at(-int64(c.at/time.Second))(&r, pair)
 			_, err = f.Signed(t.Context(), client, r)
-			wantError(t, err, c.code)
+			addontest.WantError(t, err, c.code)
 			r.Signature = sign("cas_x", r) // a stranger learns nothing of the start
-			if _, err := f.Signed(t.Context(), client, r); c.code == "timestamp_before_start" && codeOf(err) != "credential_unknown" {
+			if _, err := f.Signed(t.Context(), client, r); c.code == "timestamp_before_start" && addontest.CodeOf(err) != "credential_unknown" {
 				t.Errorf("a stranger is told %v", err)
 			}
 		})
@@ -199,12 +207,12 @@ func TestACallThatWasSignedBeforeTheStartIsRefused(t *testing.T) {
 
 // Of many who send the same signed call at once, one is served.
 func TestSignedCallSentManyTimesAtOnce(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		_, pair, err := f.RevealCredential(t.Context(), operator, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := f.sign(pair, "nonce-0001")
+		r := signed(f, pair, "nonce-0001")
 		var work sync.WaitGroup
 		served := make(chan struct{}, 16)
 		for range cap(served) {

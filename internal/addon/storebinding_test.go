@@ -1,4 +1,4 @@
-package addon
+package addon_test
 
 import (
 	"io"
@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -41,11 +43,11 @@ func (s *stranger) got() string {
 }
 
 func TestAKeptCodeIsSentToItsOwnStoreAlone(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s, evil := newFakeStore(t), newStranger(t)
-		l := f.mustMake(t, s.order())[0]
+		l := mustMake(t, f, s.order())[0]
 		asked := s.asked()
-		_, err := f.MakeLicenses(t.Context(), user, LicenseOrder{Store: evil.URL, Kept: l.Code.ID, Domain: "site.example"})
+		_, err := f.MakeLicenses(t.Context(), user, addon.LicenseOrder{Store: evil.URL, Kept: l.Code.ID, Domain: "site.example"})
 		ours, ok := err.(*countersign.Error)
 		if !ok || ours.Code != "code_of_other_store" || ours.Kind != countersign.KindInvalid || !strings.Contains(ours.Fields["code"], s.URL) || !strings.Contains(ours.Fields["code"], evil.URL) {
 			t.Errorf("%v", err)
@@ -53,11 +55,11 @@ func TestAKeptCodeIsSentToItsOwnStoreAlone(t *testing.T) {
 		if evil.got() != "" || s.asked() != asked {
 			t.Errorf("sent: %s", evil.got())
 		}
-		if known := f.mustKnow(t); known.Store != s.URL || len(known.Codes) != 1 {
+		if known := mustKnow(t, f); known.Store != s.URL || len(known.Codes) != 1 {
 			t.Errorf("%+v", known)
 		}
 		for name, store := range map[string]string{"no address": "", "its own": s.URL, "its own with a slash": s.URL + "/", "in capitals": strings.ToUpper(s.URL[:4]) + s.URL[4:]} {
-			if _, err := f.MakeLicenses(t.Context(), user, LicenseOrder{Store: store, Kept: l.Code.ID, Domain: "site.example"}); err != nil {
+			if _, err := f.MakeLicenses(t.Context(), user, addon.LicenseOrder{Store: store, Kept: l.Code.ID, Domain: "site.example"}); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -66,46 +68,34 @@ func TestAKeptCodeIsSentToItsOwnStoreAlone(t *testing.T) {
 
 // Earlier versions kept the address of a store as it was typed.
 func TestACodeThatAnEarlierVersionKeptIsUsedAtItsStore(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
-		l := f.mustMake(t, s.order())[0]
+		l := mustMake(t, f, s.order())[0]
 		typed := "HTTP" + strings.TrimPrefix(s.URL, "http")
-		if _, err := f.db.Exec(t.Context(), `UPDATE purchase_codes SET store = $1`, typed); err != nil {
+		if _, err := f.DB().Exec(t.Context(), `UPDATE purchase_codes SET store = $1`, typed); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.db.SetMeta(t.Context(), metaStore, typed); err != nil {
+		if err := f.DB().SetMeta(t.Context(), addon.MetaStore, typed); err != nil {
 			t.Fatal(err)
 		}
-		known := f.mustKnow(t)
+		known := mustKnow(t, f)
 		if known.Store != s.URL || known.Codes[0].Store != s.URL {
 			t.Errorf("the form begins with %s, the code is for %s", known.Store, known.Codes[0].Store)
 		}
-		if _, err := f.MakeLicenses(t.Context(), user, LicenseOrder{Store: known.Store, Kept: l.Code.ID, Domain: "site.example"}); err != nil {
+		if _, err := f.MakeLicenses(t.Context(), user, addon.LicenseOrder{Store: known.Store, Kept: l.Code.ID, Domain: "site.example"}); err != nil {
 			t.Error(err)
 		}
-		if f.mustMake(t, s.order()); len(f.mustKnow(t).Codes) != 1 {
+		if mustMake(t, f, s.order()); len(mustKnow(t, f).Codes) != 1 {
 			t.Error("the code is kept twice")
 		}
 	})
 }
 
-func TestAnAddressOfAStoreHasOneForm(t *testing.T) {
-	for text, want := range map[string]string{
-		" https://store.example/ ": "https://store.example", "HTTPS://Store.Example:443": "https://store.example", "https://store.example:8443/Shop/": "https://store.example:8443/Shop",
-		"http://LOCALHOST:80": "http://localhost", "http://[::1]:80/": "http://[::1]", "http://[::1]:8080": "http://[::1]:8080", "https://Bücher.example": "https://bücher.example", "https://store.example/a%2Fb": "https://store.example/a%2Fb",
-		"https://store.example?": "", "https://store.example/#": "", "https://store.example?a=b": "", "https://a@store.example": "", "https://:443": "", "//store.example": "", "http://10.0.0.1": "http://10.0.0.1",
-	} {
-		if got, problem := checkStore(text); (problem == "") != (want != "") || (problem == "" && got != want) {
-			t.Errorf("%q is %q, %s", text, got, problem)
-		}
-	}
-}
-
 // The site's address may have become another one meanwhile.
 func TestMovesChecksAndRevocationsGoToTheCodesOwnStore(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s, evil := newFakeStore(t), newStranger(t)
-		l := f.mustMake(t, s.order())[0]
+		l := mustMake(t, f, s.order())[0]
 		if err := f.SetStore(t.Context(), operator, evil.URL, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -122,17 +112,17 @@ func TestMovesChecksAndRevocationsGoToTheCodesOwnStore(t *testing.T) {
 		if evil.got() != "" {
 			t.Errorf("sent: %s", evil.got())
 		}
-		if known := f.mustKnow(t); known.Store != evil.URL {
+		if known := mustKnow(t, f); known.Store != evil.URL {
 			t.Errorf("a move changed the site's address to %s", known.Store)
 		}
 	})
 }
 
 func TestOneCodeIsKeptForEachStore(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		one, two := newFakeStore(t), newFakeStore(t)
-		first, second := f.mustMake(t, one.order())[0], f.mustMake(t, two.order())[0]
-		known := f.mustKnow(t)
+		first, second := mustMake(t, f, one.order())[0], mustMake(t, f, two.order())[0]
+		known := mustKnow(t, f)
 		if len(known.Codes) != 2 || known.Store != two.URL || known.Kept(goodCode, one.URL) != first.Code.ID || known.Kept(goodCode, two.URL) != second.Code.ID {
 			t.Fatalf("%+v", known)
 		}
@@ -150,26 +140,26 @@ func TestOneCodeIsKeptForEachStore(t *testing.T) {
 }
 
 func TestTheStoresAddressIsSavedOnceItHasAnsweredForTheCode(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		for _, c := range []struct {
 			what    string
-			prepare func(*fakeStore, *LicenseOrder)
+			prepare func(*fakeStore, *addon.LicenseOrder)
 			saved   bool
 		}{
-			{"nothing that a store says", func(s *fakeStore, _ *LicenseOrder) { s.body = "<html>" }, false},
-			{"a fault", func(s *fakeStore, _ *LicenseOrder) { s.status = http.StatusBadGateway }, false},
-			{"a code that it does not know", func(_ *fakeStore, o *LicenseOrder) { o.Code = badCode }, false},
-			{"too many questions", func(s *fakeStore, _ *LicenseOrder) { s.refuse = countersign.CodeRateLimited }, false},
-			{"a domain that it refuses", func(s *fakeStore, _ *LicenseOrder) { s.refuse = countersign.CodeDomainInvalid }, false},
-			{"a file for another domain", func(s *fakeStore, _ *LicenseOrder) { s.other = "evil.example" }, false},
-			{"no domain left", func(s *fakeStore, _ *LicenseOrder) { s.refuse = countersign.CodeLimitReached }, true},
-			{"a file", func(*fakeStore, *LicenseOrder) {}, true},
+			{"nothing that a store says", func(s *fakeStore, _ *addon.LicenseOrder) { s.body = "<html>" }, false},
+			{"a fault", func(s *fakeStore, _ *addon.LicenseOrder) { s.status = http.StatusBadGateway }, false},
+			{"a code that it does not know", func(_ *fakeStore, o *addon.LicenseOrder) { o.Code = badCode }, false},
+			{"too many questions", func(s *fakeStore, _ *addon.LicenseOrder) { s.refuse = countersign.CodeRateLimited }, false},
+			{"a domain that it refuses", func(s *fakeStore, _ *addon.LicenseOrder) { s.refuse = countersign.CodeDomainInvalid }, false},
+			{"a file for another domain", func(s *fakeStore, _ *addon.LicenseOrder) { s.other = "evil.example" }, false},
+			{"no domain left", func(s *fakeStore, _ *addon.LicenseOrder) { s.refuse = countersign.CodeLimitReached }, true},
+			{"a file", func(*fakeStore, *addon.LicenseOrder) {}, true},
 		} {
 			s := newFakeStore(t)
-			o, before := s.order(), f.mustKnow(t).Store
+			o, before := s.order(), mustKnow(t, f).Store
 			c.prepare(s, &o)
 			_, _ = f.MakeLicenses(t.Context(), user, o)
-			if now := f.mustKnow(t).Store; (now == s.URL) != c.saved || (!c.saved && now != before) {
+			if now := mustKnow(t, f).Store; (now == s.URL) != c.saved || (!c.saved && now != before) {
 				t.Errorf("%s: the address is %s", c.what, now)
 			}
 		}
@@ -177,7 +167,7 @@ func TestTheStoresAddressIsSavedOnceItHasAnsweredForTheCode(t *testing.T) {
 }
 
 func TestChangingTheAddressAloneNeedsThePassword(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		const password, address = "four quiet green words", "https://store.example"
 		admin, err := f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password)
 		if err != nil {
@@ -185,14 +175,14 @@ func TestChangingTheAddressAloneNeedsThePassword(t *testing.T) {
 		}
 		ana := people.Actor{Kind: people.KindUser, ID: admin.Email, User: admin.ID, Administrator: true, Face: people.FacePage, Addr: client}
 		for _, wrong := range []string{"", "four quiet green birds"} {
-			if err := f.SetStore(t.Context(), ana, address, wrong); codeOf(err) != "password_wrong" || f.mustKnow(t).Store != "" {
+			if err := f.SetStore(t.Context(), ana, address, wrong); addontest.CodeOf(err) != "password_wrong" || mustKnow(t, f).Store != "" {
 				t.Errorf("with %q: %v", wrong, err)
 			}
 		}
-		if err := f.SetStore(t.Context(), ana, "store", password); codeOf(err) != "license_order" {
+		if err := f.SetStore(t.Context(), ana, "store", password); addontest.CodeOf(err) != "license_order" {
 			t.Error(err)
 		}
-		if err := f.SetStore(t.Context(), ana, address+"/", password); err != nil || f.mustKnow(t).Store != address {
+		if err := f.SetStore(t.Context(), ana, address+"/", password); err != nil || mustKnow(t, f).Store != address {
 			t.Errorf("%v", err)
 		}
 		if err := f.SetStore(t.Context(), operator, "https://other.example", ""); err != nil {
@@ -203,7 +193,7 @@ func TestChangingTheAddressAloneNeedsThePassword(t *testing.T) {
 
 // Whoever may type an address must not learn what is there.
 func TestEveryFailureToReachAStoreIsWordedAlike(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		closed := httptest.NewServer(http.NotFoundHandler())
 		closed.Close()
 		answers := func(h http.HandlerFunc) string {
@@ -242,8 +232,8 @@ func TestEveryFailureToReachAStoreIsWordedAlike(t *testing.T) {
 			"an answer that is far too long": answers(write(200, strings.Repeat(" ", 2<<20))),
 			"a redirect":                     answers(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/there", http.StatusFound) }),
 		} {
-			f.log.Reset()
-			_, err := f.MakeLicenses(t.Context(), user, LicenseOrder{Store: store, Code: goodCode, Domain: "site.example"})
+			f.Log.Reset()
+			_, err := f.MakeLicenses(t.Context(), user, addon.LicenseOrder{Store: store, Code: goodCode, Domain: "site.example"})
 			ours, ok := err.(*countersign.Error)
 			if !ok {
 				t.Errorf("%s: %v", name, err)
@@ -253,7 +243,7 @@ func TestEveryFailureToReachAStoreIsWordedAlike(t *testing.T) {
 			if ours.Code != "store_unreachable" || ours.Kind != countersign.KindUnavailable || ours.Message != want || ours.Cause != nil || ours.Fields != nil || ours.Data != nil || ours.RetryAfter != 0 {
 				t.Errorf("%s is told apart: %+v", name, ours)
 			}
-			if log := f.log.String(); !strings.Contains(log, "cause=") || strings.Contains(log, goodCode) {
+			if log := f.Log.String(); !strings.Contains(log, "cause=") || strings.Contains(log, goodCode) {
 				t.Errorf("%s: the log says %s", name, log)
 			}
 		}
@@ -261,18 +251,18 @@ func TestEveryFailureToReachAStoreIsWordedAlike(t *testing.T) {
 }
 
 func TestWhatIsEchoedByAStrangerIsNotLogged(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := newFakeStore(t)
 		for body, cause := range map[string]string{
 			"<p>You sent " + strings.ToUpper(goodCode):                        "HTTP 200, not JSON from a store",
 			`{"status":"error","msg":"No ` + strings.ToUpper(goodCode) + `"}`: "HTTP 200, not an error of a store",
 		} {
-			f.log.Reset()
+			f.Log.Reset()
 			s.body = body
-			if _, err := f.MakeLicenses(t.Context(), user, s.order()); codeOf(err) != "store_unreachable" {
+			if _, err := f.MakeLicenses(t.Context(), user, s.order()); addontest.CodeOf(err) != "store_unreachable" {
 				t.Error(err)
 			}
-			if log := f.log.String(); strings.Contains(strings.ToLower(log), goodCode) || !strings.Contains(log, cause) {
+			if log := f.Log.String(); strings.Contains(strings.ToLower(log), goodCode) || !strings.Contains(log, cause) {
 				t.Errorf("the log says %s", log)
 			}
 		}
@@ -284,7 +274,7 @@ func TestWhatIsEchoedByAStrangerIsNotLogged(t *testing.T) {
 func TestNothingIsSentToAPrivateAddress(t *testing.T) {
 	t.Parallel()
 	at := dbtest.New(t, dbtest.SQLite)
-	a, err := Open(t.Context(), Options{Dir: at.Dir, HashCost: people.TestCost})
+	a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, HashCost: people.TestCost})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +287,7 @@ func TestNothingIsSentToAPrivateAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if _, err := a.MakeLicenses(t.Context(), user, LicenseOrder{Store: "http://" + l.Addr().String(), Code: goodCode, Domain: "site.example"}); codeOf(err) != "store_unreachable" {
+	if _, err := a.MakeLicenses(t.Context(), user, addon.LicenseOrder{Store: "http://" + l.Addr().String(), Code: goodCode, Domain: "site.example"}); addontest.CodeOf(err) != "store_unreachable" {
 		t.Error(err)
 	}
 	own, err := net.Dial("tcp", l.Addr().String())

@@ -1,4 +1,4 @@
-package addon
+package addon_test
 
 import (
 	"bytes"
@@ -11,13 +11,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-func stepIDs(steps []Step) []string {
+func stepIDs(steps []addon.Step) []string {
 	ids := make([]string, len(steps))
 	for i, s := range steps {
 		ids[i] = s.ID
@@ -27,7 +28,7 @@ func stepIDs(steps []Step) []string {
 
 func TestFirstUpdateSetsEverythingUp(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
-		f := opened(t, at, &clock{now: noon})
+		f := addontest.New(t, at, dbtest.NewClock(noon))
 		plan, err := f.Plan(t.Context(), operator)
 		if err != nil || plan.Nothing {
 			t.Fatalf("plan %+v, %v", plan, err)
@@ -36,39 +37,39 @@ func TestFirstUpdateSetsEverythingUp(t *testing.T) {
 		if !slices.Equal(stepIDs(plan.Steps), want) {
 			t.Errorf("plan %v, want %v", stepIDs(plan.Steps), want)
 		}
-		var done []Step
-		report, err := f.Update(t.Context(), operator, func(s Step) { done = append(done, s) })
+		var done []addon.Step
+		report, err := f.Update(t.Context(), operator, func(s addon.Step) { done = append(done, s) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(done, plan.Steps) || report.Backup != "" {
 			t.Errorf("done %v, backup %q", done, report.Backup)
 		}
-		if !f.Installed() || f.State() != StateReady {
+		if !f.Installed() || f.State() != addon.StateReady {
 			t.Errorf("state %q", f.State())
 		}
 		list, err := f.Credentials(t.Context(), user)
 		if err != nil || len(list) != 1 || !list[0].Active() {
 			t.Errorf("credentials %+v, %v; want one pair, active", list, err)
 		}
-		if got := f.settings(t); got.Published.Number != 1 || len(got.Changes) != 0 || len(got.List) != len(settings.Definitions()) {
+		if got := f.Draft(t); got.Published.Number != 1 || len(got.Changes) != 0 || len(got.List) != len(settings.Definitions()) {
 			t.Errorf("settings: version %d, %d changed, %d settings", got.Published.Number, len(got.Changes), len(got.List))
 		}
 	})
 }
 
 func TestSecondUpdateHasNothingToDo(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		before := f.everything(t)
-		g := opened(t, f.at, f.clock)
-		report := g.mustUpdate(t)
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		before := f.Everything(t)
+		g := addontest.New(t, f.At, f.Clock)
+		report := g.MustUpdate(t)
 		if !report.Nothing || len(report.Steps) != 0 || report.Backup != "" {
 			t.Errorf("report %+v", report)
 		}
 		if !g.Installed() {
 			t.Error("an update with nothing to do leaves the addon unusable")
 		}
-		if got := f.everything(t); got != before {
+		if got := f.Everything(t); got != before {
 			t.Errorf("something changed:\n%s\n%s", before, got)
 		}
 	})
@@ -76,13 +77,13 @@ func TestSecondUpdateHasNothingToDo(t *testing.T) {
 
 func TestPlanWritesNothing(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
-		f := opened(t, at, &clock{now: noon})
+		f := addontest.New(t, at, dbtest.NewClock(noon))
 		for range 2 {
 			if plan, err := f.Plan(t.Context(), operator); err != nil || len(plan.Steps) != 5 {
 				t.Errorf("plan %v, %v", plan, err)
 			}
 		}
-		if state, err := f.database.State(t.Context()); err != nil || state != sqldb.StateEmpty {
+		if state, err := f.SQL().State(t.Context()); err != nil || state != sqldb.StateEmpty {
 			t.Errorf("the database is %s, %v", state, err)
 		}
 		if _, err := os.Stat(filepath.Join(at.Dir, "countersign.key")); err == nil {
@@ -93,15 +94,15 @@ func TestPlanWritesNothing(t *testing.T) {
 
 func TestBeforeTheFirstUpdate(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
-		f := opened(t, at, &clock{now: noon})
-		wantError(t, f.Prepare(t.Context()), "update_needed")
+		f := addontest.New(t, at, dbtest.NewClock(noon))
+		addontest.WantError(t, f.Prepare(t.Context()), "update_needed")
 		_, err := f.Settings.Published(t.Context())
-		wantError(t, err, "update_needed")
+		addontest.WantError(t, err, "update_needed")
 		_, err = f.Settings.Draft(t.Context(), operator)
-		wantError(t, err, "update_needed")
+		addontest.WantError(t, err, "update_needed")
 		_, err = f.Settings.Set(t.Context(), operator, settings.Edit{}, map[string]string{settings.KeyAppName: "x"})
-		wantError(t, err, "update_needed")
-		wantError(t, f.Ready(t.Context()), "update_needed")
+		addontest.WantError(t, err, "update_needed")
+		addontest.WantError(t, f.Ready(t.Context()), "update_needed")
 		if f.Installed() {
 			t.Error("it says that it is installed")
 		}
@@ -111,16 +112,16 @@ func TestBeforeTheFirstUpdate(t *testing.T) {
 // A row that the update relies on is taken away, as by a definition that a new
 // version brings.
 func TestUpdateAddsWhatIsNewAndKeepsWhatIsThere(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
-		f.mustPublish(t, "")
-		f.mustSet(t, map[string]string{settings.KeyMessengerDomain: "chat.example.com"}) // waits in the draft
-		f.forget(t, settings.KeyStreamAppID)
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		f.MustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
+		f.MustPublish(t, "")
+		f.MustSet(t, map[string]string{settings.KeyMessengerDomain: "chat.example.com"}) // waits in the draft
+		f.Forget(t, settings.KeyStreamAppID)
 		plan, err := f.Plan(t.Context(), operator)
 		if err != nil || !slices.Equal(stepIDs(plan.Steps), []string{"backup", "definitions", "settings"}) {
 			t.Fatalf("plan %+v, %v", plan, err)
 		}
-		report := f.mustUpdate(t)
+		report := f.MustUpdate(t)
 		if info, err := os.Stat(report.Backup); err != nil || info.Size() == 0 || info.Mode().Perm() != 0o600 {
 			t.Errorf("backup %q: %v", report.Backup, err)
 		}
@@ -133,13 +134,13 @@ func TestUpdateAddsWhatIsNewAndKeepsWhatIsThere(t *testing.T) {
 			t.Errorf("the backup is called %s", report.Backup)
 		}
 		var body map[string]any
-		if err := json.Unmarshal(f.served(t).JSON, &body); err != nil {
+		if err := json.Unmarshal(f.Served(t).JSON, &body); err != nil {
 			t.Fatal(err)
 		}
 		if body[settings.KeyAppName] != "Tuneful" || body[settings.KeyStreamAppID] != "" || body[settings.KeyMessengerDomain] != "" {
 			t.Errorf("served %v", body)
 		}
-		if got := f.value(t, settings.KeyMessengerDomain); got != "chat.example.com" {
+		if got := f.Value(t, settings.KeyMessengerDomain); got != "chat.example.com" {
 			t.Errorf("the draft lost a change: %q", got)
 		}
 		if list, err := f.Credentials(t.Context(), operator); err != nil || len(list) != 1 {
@@ -148,40 +149,17 @@ func TestUpdateAddsWhatIsNewAndKeepsWhatIsThere(t *testing.T) {
 	})
 }
 
-// forget takes a setting out of everything, as if this build had brought it.
-func (f *fixture) forget(t *testing.T, key string) {
-	t.Helper()
-	last, err := f.db.LastVersion(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	last.Settings.V = slices.DeleteFunc(last.Settings.V, func(s addondb.Setting) bool { return s.Name == key })
-	settings, err := last.Settings.Value()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for query, args := range map[string][]any{
-		`DELETE FROM definitions WHERE name = $1`:             {key},
-		`DELETE FROM settings WHERE name = $1`:                {key},
-		`UPDATE versions SET settings = $1 WHERE number = $2`: {settings, last.Number},
-	} {
-		if _, err := f.db.Exec(t.Context(), query, args...); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func TestChangedDefinitionIsRegisteredAnew(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		if _, err := f.db.Exec(t.Context(), `UPDATE definitions SET kind = 'text' WHERE name = 'pushEnabled'`); err != nil {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		if _, err := f.DB().Exec(t.Context(), `UPDATE definitions SET kind = 'text' WHERE name = 'pushEnabled'`); err != nil {
 			t.Fatal(err)
 		}
 		plan, err := f.Plan(t.Context(), operator)
 		if err != nil || len(plan.Steps) != 2 || plan.Steps[1].Text != "Register 0 settings, change 1 definition; nothing is deleted" {
 			t.Errorf("plan %+v, %v", plan, err)
 		}
-		f.mustUpdate(t)
-		if report := f.mustUpdate(t); !report.Nothing {
+		f.MustUpdate(t)
+		if report := f.MustUpdate(t); !report.Nothing {
 			t.Errorf("report %+v", report)
 		}
 	})
@@ -189,15 +167,15 @@ func TestChangedDefinitionIsRegisteredAnew(t *testing.T) {
 
 func TestTwoUpdatesAtOnceDontMeet(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
-		f, g := opened(t, at, &clock{now: noon}), opened(t, at, &clock{now: noon})
-		unlock, err := f.lockUpdate()
+		f, g := addontest.New(t, at, dbtest.NewClock(noon)), addontest.New(t, at, dbtest.NewClock(noon))
+		unlock, err := f.LockUpdate()
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = g.Update(t.Context(), operator, nil)
-		wantError(t, err, "update_running")
+		addontest.WantError(t, err, "update_running")
 		unlock()
-		g.mustUpdate(t)
+		g.MustUpdate(t)
 	})
 }
 
@@ -206,18 +184,18 @@ func TestTwoUpdatesAtOnceDontMeet(t *testing.T) {
 func TestManyFirstUpdatesMakeOnePair(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
 		var work sync.WaitGroup
-		all := make([]*fixture, 4)
+		all := make([]*addontest.Fixture, 4)
 		for i := range all {
-			all[i] = opened(t, at, &clock{now: noon})
+			all[i] = addontest.New(t, at, dbtest.NewClock(noon))
 			work.Go(func() {
 				_, err := all[i].Update(t.Context(), operator, nil)
-				if code := codeOf(err); err != nil && code != "update_running" {
+				if code := addontest.CodeOf(err); err != nil && code != "update_running" {
 					t.Error(err)
 				}
 			})
 		}
 		work.Wait()
-		all[0].mustUpdate(t)
+		all[0].MustUpdate(t)
 		if list, err := all[0].Credentials(t.Context(), operator); err != nil || len(list) != 1 {
 			t.Errorf("%d pairs, %v", len(list), err)
 		}
@@ -228,47 +206,47 @@ func TestManyFirstUpdatesMakeOnePair(t *testing.T) {
 }
 
 func TestDatabaseOfALaterVersionIsLeftAlone(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		f.execute(t, `UPDATE addon_versions SET version_id = 99 WHERE version_id = 1`)
-		g := opened(t, f.at, f.clock)
-		wantError(t, g.Prepare(t.Context()), "schema_newer")
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		addontest.Execute(t, f.At, `UPDATE addon_versions SET version_id = 99 WHERE version_id = 1`)
+		g := addontest.New(t, f.At, f.Clock)
+		addontest.WantError(t, g.Prepare(t.Context()), "schema_newer")
 		_, err := g.Update(t.Context(), operator, nil)
-		wantError(t, err, "schema_newer")
+		addontest.WantError(t, err, "schema_newer")
 		_, err = g.Plan(t.Context(), operator)
-		wantError(t, err, "schema_newer")
+		addontest.WantError(t, err, "schema_newer")
 	})
 }
 
 // A running server whose database a later version updates stops.
 func TestRunEndsWhenALaterVersionUpdated(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		server := opened(t, f.at, f.clock)
-		live := server.feedLive()
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		server := addontest.New(t, f.At, f.Clock)
+		live := feedLive(server)
 		done := make(chan error, 1)
 		go func() { done <- server.Run(t.Context()) }()
 		<-live
-		f.execute(t, `UPDATE addon_versions SET version_id = 99 WHERE version_id = 1`)
-		err := f.database.Tx(t.Context(), func(q sqldb.Queries) error { return q.Mark(t.Context(), "update", "") })
+		addontest.Execute(t, f.At, `UPDATE addon_versions SET version_id = 99 WHERE version_id = 1`)
+		err := f.SQL().Tx(t.Context(), func(q sqldb.Queries) error { return q.Mark(t.Context(), "update", "") })
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantError(t, <-done, "schema_newer")
+		addontest.WantError(t, <-done, "schema_newer")
 	})
 }
 
 func TestServerWaitsForTheFirstUpdate(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
-		server := opened(t, at, &clock{now: noon})
+		server := addontest.New(t, at, dbtest.NewClock(noon))
 		ctx, stop := context.WithCancel(t.Context())
-		live := server.feedLive()
+		live := feedLive(server)
 		done := make(chan error, 1)
 		go func() { done <- server.Run(ctx) }()
-		opened(t, at, &clock{now: noon}).mustUpdate(t) // another process
+		addontest.New(t, at, dbtest.NewClock(noon)).MustUpdate(t) // another process
 		<-live
-		if got := server.served(t).Version; got != 1 {
+		if got := server.Served(t).Version; got != 1 {
 			t.Errorf("version %d is served", got)
 		}
-		wantError(t, server.Ready(t.Context()), "")
+		addontest.WantError(t, server.Ready(t.Context()), "")
 		stop()
 		if err := <-done; err != nil {
 			t.Error(err)
@@ -277,16 +255,16 @@ func TestServerWaitsForTheFirstUpdate(t *testing.T) {
 }
 
 func TestUpdateWithoutAKeyFileThatBelongsHere(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		key := filepath.Join(f.at.Dir, "countersign.key")
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		key := filepath.Join(f.At.Dir, "countersign.key")
 		if err := os.Rename(key, key+".away"); err != nil {
 			t.Fatal(err)
 		}
-		g := opened(t, f.at, f.clock)
-		wantError(t, g.Prepare(t.Context()), "key_missing")
-		f.forget(t, settings.KeyStreamAppID)
+		g := addontest.New(t, f.At, f.Clock)
+		addontest.WantError(t, g.Prepare(t.Context()), "key_missing")
+		f.Forget(t, settings.KeyStreamAppID)
 		_, err := g.Update(t.Context(), operator, nil)
-		wantError(t, err, "key_missing")
+		addontest.WantError(t, err, "key_missing")
 		if _, err := os.Stat(key); err == nil {
 			t.Error("a new key file was made beside a database with content")
 		}

@@ -1,4 +1,4 @@
-package addon
+package addon_test
 
 import (
 	"bytes"
@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -20,26 +22,26 @@ import (
 func TestFailedStepLeavesTheOldState(t *testing.T) {
 	for _, table := range []string{"definitions", "settings", "versions", "audit"} {
 		t.Run(table, func(t *testing.T) {
-			engines(t, func(t *testing.T, f *fixture) {
-				f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
-				f.mustPublish(t, "")
-				f.forget(t, settings.KeyStreamAppID)
-				before, served := f.everything(t), f.served(t).JSON
-				f.breakTable(t, table)
+			addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+				f.MustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
+				f.MustPublish(t, "")
+				f.Forget(t, settings.KeyStreamAppID)
+				before, served := f.Everything(t), f.Served(t).JSON
+				breakTable(t, f, table)
 				_, err := f.Update(t.Context(), operator, nil)
-				wantError(t, err, "update_failed")
+				addontest.WantError(t, err, "update_failed")
 				if err == nil || !strings.Contains(err.Error(), "run it again") {
 					t.Errorf("%v does not say what to do", err)
 				}
-				if got := f.everything(t); got != before {
+				if got := f.Everything(t); got != before {
 					t.Errorf("something changed:\n%s\n%s", before, got)
 				}
-				if got := f.again(t).served(t).JSON; !bytes.Equal(got, served) {
+				if got := f.Again(t).Served(t).JSON; !bytes.Equal(got, served) {
 					t.Errorf("served %s, want %s", got, served)
 				}
-				f.mendTable(t, table)
-				f.mustUpdate(t)
-				if got := f.value(t, settings.KeyAppName); got != "Tuneful" {
+				mendTable(t, f, table)
+				f.MustUpdate(t)
+				if got := f.Value(t, settings.KeyAppName); got != "Tuneful" {
 					t.Errorf("appName %q", got)
 				}
 			})
@@ -48,37 +50,28 @@ func TestFailedStepLeavesTheOldState(t *testing.T) {
 }
 
 // breakTable lets every insert and update of a table fail.
-func (f *fixture) breakTable(t *testing.T, table string) {
+func breakTable(t *testing.T, f *addontest.Fixture, table string) {
 	t.Helper()
 	statements := []string{
 		`CREATE TRIGGER broken_i BEFORE INSERT ON ` + table + ` BEGIN SELECT RAISE(ABORT, 'broken'); END`,
 		`CREATE TRIGGER broken_u BEFORE UPDATE ON ` + table + ` BEGIN SELECT RAISE(ABORT, 'broken'); END`,
 	}
-	if f.at.Engine == dbtest.Postgres {
+	if f.At.Engine == dbtest.Postgres {
 		statements = []string{
 			`CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''broken''; END'`,
 			`CREATE TRIGGER broken BEFORE INSERT OR UPDATE ON ` + table + ` FOR EACH ROW EXECUTE FUNCTION broken()`,
 		}
 	}
-	f.execute(t, statements...)
+	addontest.Execute(t, f.At, statements...)
 }
 
-func (f *fixture) mendTable(t *testing.T, table string) {
+func mendTable(t *testing.T, f *addontest.Fixture, table string) {
 	t.Helper()
-	if f.at.Engine == dbtest.Postgres {
-		f.execute(t, `DROP TRIGGER broken ON `+table)
+	if f.At.Engine == dbtest.Postgres {
+		addontest.Execute(t, f.At, `DROP TRIGGER broken ON `+table)
 		return
 	}
-	f.execute(t, `DROP TRIGGER broken_i`, `DROP TRIGGER broken_u`)
-}
-
-func (f *fixture) execute(t *testing.T, statements ...string) {
-	t.Helper()
-	for _, s := range statements {
-		if _, err := f.db.Exec(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
-	}
+	addontest.Execute(t, f.At, `DROP TRIGGER broken_i`, `DROP TRIGGER broken_u`)
 }
 
 // A first update that is killed between the migrations of two packages leaves some
@@ -90,17 +83,17 @@ func TestUpdateAfterSomeOfTheTables(t *testing.T) {
 			if here.URL != "" {
 				emptyAgain(t, here)
 			}
-			db, err := sqldb.Open(t.Context(), sqldb.Options{URL: here.URL, Path: filepath.Join(here.Dir, DatabaseName), Schemas: addondb.Schemas[:n]})
+			db, err := sqldb.Open(t.Context(), sqldb.Options{URL: here.URL, Path: filepath.Join(here.Dir, addon.DatabaseName), Schemas: addondb.Schemas[:n]})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := errors.Join(db.Migrate(t.Context()), db.Close()); err != nil {
 				t.Fatal(err)
 			}
-			f := opened(t, here, &clock{now: noon})
-			wantError(t, f.Prepare(t.Context()), "update_needed")
+			f := addontest.New(t, here, dbtest.NewClock(noon))
+			addontest.WantError(t, f.Prepare(t.Context()), "update_needed")
 			_, err = f.Settings.Published(t.Context())
-			wantError(t, err, "update_needed")
+			addontest.WantError(t, err, "update_needed")
 			if _, _, err := f.NewSetupLink(t.Context(), operator); err != nil {
 				t.Error(err)
 			}
@@ -117,8 +110,8 @@ func TestUpdateAfterSomeOfTheTables(t *testing.T) {
 // up.
 func TestFailedMigrationIsRunAgain(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
-		f := opened(t, at, &clock{now: noon})
-		f.execute(t, `CREATE TABLE packages (somebody_elses text)`)
+		f := addontest.New(t, at, dbtest.NewClock(noon))
+		addontest.Execute(t, f.At, `CREATE TABLE packages (somebody_elses text)`)
 		_, err := f.Update(t.Context(), operator, nil)
 		if err == nil || !strings.Contains(err.Error(), `stopped at the step "create the tables"`) {
 			t.Errorf("%v", err)
@@ -130,25 +123,25 @@ func TestFailedMigrationIsRunAgain(t *testing.T) {
 			t.Errorf("the message shows the database's own words: %q", messageOf(err))
 		}
 		_, err = f.Settings.Published(t.Context())
-		wantError(t, err, "unavailable") // nobody has looked yet
-		wantError(t, f.Prepare(t.Context()), "update_needed")
-		f.execute(t, `DROP TABLE packages`)
+		addontest.WantError(t, err, "unavailable") // nobody has looked yet
+		addontest.WantError(t, f.Prepare(t.Context()), "update_needed")
+		addontest.Execute(t, f.At, `DROP TABLE packages`)
 		wantWhole(t, at, 1)
 	})
 }
 
 func messageOf(err error) string {
 	e := new(countersign.Error)
-	asError(err, &e)
+	errors.As(err, &e)
 	return e.Message
 }
 
 func TestUpdateInAFolderThatCannotBeWritten(t *testing.T) {
 	at := dbtest.New(t, dbtest.SQLite)
-	f := opened(t, at, &clock{now: noon})
-	if err := os.Mkdir(filepath.Join(at.Dir, updateLock), 0o700); err != nil { // in the lock's place
+	f := addontest.New(t, at, dbtest.NewClock(noon))
+	if err := os.Mkdir(filepath.Join(at.Dir, addon.UpdateLock), 0o700); err != nil { // in the lock's place
 		t.Fatal(err)
 	}
 	_, err := f.Update(t.Context(), operator, nil)
-	wantError(t, err, "data_folder")
+	addontest.WantError(t, err, "data_folder")
 }

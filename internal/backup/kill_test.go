@@ -14,16 +14,7 @@ import (
 )
 
 // This test binary is also the program that is killed while it restores.
-func TestMain(m *testing.M) {
-	if step, place := dbtest.ChildStep(); step != "" {
-		if err := beKilled(step, place); err != nil {
-			fmt.Println("failed:", err)
-		}
-		os.Exit(1)
-	}
-	dbtest.Setup()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { dbtest.Main(m, beKilled) }
 
 const (
 	// moveStep begins the steps of a move.

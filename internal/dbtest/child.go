@@ -2,11 +2,14 @@ package dbtest
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"iter"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -17,8 +20,7 @@ const (
 	envURL  = "COUNTERSIGN_TEST_URL"
 )
 
-// Child is the test binary, run again as a process of its own that a test kills. Its TestMain asks
-// [ChildStep] what to do.
+// Child is the test binary, run again as a process of its own that a test kills: see [Main].
 type Child struct {
 	// Lines are what it prints.
 	Lines  *bufio.Scanner
@@ -30,6 +32,33 @@ type Child struct {
 // test that started it. The step is "" in a process that no test has started.
 func ChildStep() (step string, place DB) {
 	return os.Getenv(envStep), DB{Dir: os.Getenv(envDir), URL: os.Getenv(envURL)}
+}
+
+// Main is the TestMain of a package whose test binary is also the child. There it does what is to be
+// killed: it returns only if that failed.
+func Main(m *testing.M, beKilled func(step string, place DB) error) {
+	if step, place := ChildStep(); step != "" {
+		fmt.Println("failed:", beKilled(step, place))
+		os.Exit(1)
+	}
+	Setup()
+	os.Exit(m.Run())
+}
+
+// StopAt returns what a child calls at each point at which it may be killed. At the one whose number
+// is the step, it and all that call it later wait for that.
+func StopAt(step string) (point func(), err error) {
+	stopAt, err := strconv.Atoi(step)
+	var mu sync.Mutex
+	points := 0
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if points++; points == stopAt {
+			fmt.Println("waiting")
+			select {}
+		}
+	}, err
 }
 
 // StartChild starts a child. The step must not be empty; env are more variables, as NAME=value.

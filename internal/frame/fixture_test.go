@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -30,51 +28,15 @@ const (
 
 var operator = people.Operator("tester")
 
-// clock is a time that stands still until it is moved.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) move(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
-}
-
 // site is a frame with a few pages, served over HTTP, on a real database.
 type site struct {
 	*people.People
-	clock    *clock
+	clock    *dbtest.Clock
 	frame    *frame.Frame
 	server   *httptest.Server
 	database *sqldb.DB
-	log      *logged
+	log      *webtest.Log
 	base     string
-}
-
-// logged is what was written to the log.
-type logged struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logged) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // engines runs fn with a new site on both engines.
@@ -89,7 +51,7 @@ func newSite(t *testing.T, place dbtest.DB, with func(*frame.Options)) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{clock: &clock{at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}, log: &logged{}}
+	s := &site{clock: dbtest.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), log: &webtest.Log{}}
 	s.database, err = sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, "people.db"), Schemas: []sqldb.Schema{peopledb.Schema}})
 	if err != nil {
 		t.Fatal(err)
@@ -99,9 +61,9 @@ func newSite(t *testing.T, place dbtest.DB, with func(*frame.Options)) *site {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	s.People = people.New(&peopledb.DB{Queries: s.database.Queries()}, func() *keyfile.Box { return box }, s.clock.now, log, people.TestCost)
+	s.People = people.New(&peopledb.DB{Queries: s.database.Queries()}, func() *keyfile.Box { return box }, s.clock.Now, log, people.TestCost)
 	o := frame.Options{
-		People: s.People, Log: log, Now: s.clock.now, Brand: "Countersign addon", Command: "countersign addon",
+		People: s.People, Log: log, Now: s.clock.Now, Brand: "Countersign addon", Command: "countersign addon",
 		Home: "/admin", SignIn: "/admincp/login", Account: "/admincp/me",
 		Menu: []frame.MenuItem{{Label: "Dashboard", Path: "/admin", Icon: "layout-dashboard"}, {Label: "History", Path: "/admin/history", Icon: "history", Group: "App"}},
 	}

@@ -43,7 +43,7 @@ func TestCookieOfAKnownBrowserLastsAndIsHttpOnly(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		secret, _ := s.turnOnTOTP(s.signedIn(t))
-		s.clock.move(time.Minute)
+		s.clock.Move(time.Minute)
 		b := s.browser(t)
 		b.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admincp/2fa")
 		if b.Cookie("countersign_known") != "" {

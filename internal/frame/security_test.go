@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/webtest"
 	"github.com/pquerna/otp/totp"
 	"golang.org/x/net/html"
-
-	"github.com/countersign/countersign/internal/webtest"
 )
 
 func TestPasswordChangeNeedsTheOldOneAndEndsOtherSessions(t *testing.T) {
@@ -61,7 +60,7 @@ func (s *site) turnOnTOTP(b *webtest.Browser) (secret string, codes []string) {
 // code is what an authenticator app shows now.
 func (s *site) code(t *testing.T, secret string) string {
 	t.Helper()
-	c, err := totp.GenerateCode(secret, s.clock.now())
+	c, err := totp.GenerateCode(secret, s.clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +128,7 @@ func TestSignInAsksForACodeThatIsGoodOnce(t *testing.T) {
 		b.Post("/admincp/2fa", "code", "").Status(http.StatusUnprocessableEntity).Wrong("code", "Type the six digits")
 		b.Post("/admincp/2fa", "code", "000000x").Status(http.StatusUnprocessableEntity).Wrong("code", "Wrong code")
 		b.Post("/admincp/2fa", "code", s.code(t, secret)).Status(http.StatusUnprocessableEntity).Wrong("code", "already used")
-		s.clock.move(time.Minute)
+		s.clock.Move(time.Minute)
 		b.Post("/admincp/2fa", "code", s.code(t, secret)).LeadsTo("/admin/history")
 		b.Get("/admin").Status(http.StatusOK)
 		if b.Cookie("countersign_session") == half {
@@ -153,7 +152,7 @@ func TestHalfASignInEndsAfterFifteenMinutes(t *testing.T) {
 		secret, _ := s.turnOnTOTP(s.signedIn(t))
 		b := s.browser(t)
 		b.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admincp/2fa")
-		s.clock.move(15 * time.Minute)
+		s.clock.Move(15 * time.Minute)
 		b.Post("/admincp/2fa", "code", s.code(t, secret)).LeadsTo("/admincp/login")
 		b.Get("/admincp/login").Says("took too long")
 	})
@@ -167,7 +166,7 @@ func TestHalfASignInIsWorthNothingAfterThePasswordChanged(t *testing.T) {
 		thief := s.browser(t)
 		thief.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admincp/2fa")
 		a.Post("/admincp/me/security/password", "old", password, "new", changed).LeadsTo("/admincp/me/security")
-		s.clock.move(time.Minute)
+		s.clock.Move(time.Minute)
 		thief.Post("/admincp/2fa", "code", s.code(t, secret))
 		s.holds(t, thief.Cookie("countersign_session"), false)
 	})
@@ -178,7 +177,7 @@ func TestTwoStepSignInIsTurnedOffByThePassword(t *testing.T) {
 		s.administrator(t)
 		b := s.signedIn(t)
 		secret, _ := s.turnOnTOTP(b)
-		s.clock.move(time.Minute)
+		s.clock.Move(time.Minute)
 		other := s.browser(t)
 		other.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admincp/2fa")
 		other.Post("/admincp/2fa", "code", s.code(t, secret)).LeadsTo("/admin")

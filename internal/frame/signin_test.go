@@ -147,15 +147,15 @@ func TestSessionEndsAfterTwelveIdleHoursAndAfterThirtyDays(t *testing.T) {
 		s.administrator(t)
 		idle, busy := s.signedIn(t), s.signedIn(t)
 		for range 3 {
-			s.clock.move(5 * time.Hour)
+			s.clock.Move(5 * time.Hour)
 			busy.Get("/admin").Status(http.StatusOK)
 		}
 		idle.Get("/admin").LeadsTo("/admincp/login?next=%2Fadmin")
 		for range 30*24/5 - 4 {
-			s.clock.move(5 * time.Hour)
+			s.clock.Move(5 * time.Hour)
 			busy.Get("/admin").Status(http.StatusOK)
 		}
-		s.clock.move(11 * time.Hour)
+		s.clock.Move(11 * time.Hour)
 		busy.Get("/admin").LeadsTo("/admincp/login?next=%2Fadmin")
 	})
 }
@@ -198,7 +198,7 @@ func TestSignInLinksNeverDeadEnd(t *testing.T) {
 		if _, err := s.RemoveUser(t.Context(), operator, bob.ID); err != nil {
 			t.Fatal(err)
 		}
-		s.clock.move(10 * time.Minute)
+		s.clock.Move(10 * time.Minute)
 		for rule, token := range map[string]string{"used": used, "expired": expired, "damaged": "%zz", "of somebody who was removed": removed, "of the set-up": setup} {
 			p := s.browser(t).Post("/admincp/link", "token", token).Status(http.StatusForbidden).Wrong("token", "create a new one with: countersign addon user sign-in-link E-MAIL")
 			if len(p.Having("href", "/admincp/login")) == 0 {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
-
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -75,7 +74,7 @@ func wantTyped(t *testing.T, p *webtest.Page) {
 
 // refused sends a form whose session has ended, and returns the sign-in page's form.
 func (s *site) refused(b *webtest.Browser, form url.Values) url.Values {
-	s.clock.move(13 * time.Hour)
+	s.clock.Move(13 * time.Hour)
 	p := b.PostForm(sentPath, form).Status(http.StatusUnprocessableEntity).Says("You are not signed in.", "Nothing was saved: you are no longer signed in.", "what you typed")
 	p.SilentAbout("Thunder", "the service account", password)
 	return p.Form("/admincp/login")
@@ -143,7 +142,7 @@ func TestWhatWasTypedIsOfOnePersonForAWhile(t *testing.T) {
 		} {
 			b := s.signedIn(t)
 			signIn := s.refused(b, typed(b.Get(formPath)))
-			s.clock.move(sign.later)
+			s.clock.Move(sign.later)
 			signIn.Set("email", sign.email)
 			signIn.Set("password", sign.password)
 			b.PostForm("/admincp/login", signIn).LeadsTo(formPath)
@@ -161,7 +160,7 @@ func TestFormsOfOthersAreNotKept(t *testing.T) {
 		b := s.signedIn(t)
 		page := b.Get(formPath)
 		form, elsewhere := typed(page), page.Form("/admin").Get("_form")
-		s.clock.move(13 * time.Hour)
+		s.clock.Move(13 * time.Hour)
 		stranger := s.browser(t)
 		for rule, signed := range map[string]string{"none": "", "forged": "AAAA.AAAA", "of another path": elsewhere} {
 			form.Set("_form", signed)
@@ -182,7 +181,7 @@ func TestButtonWithoutASessionLeadsBackToItsPage(t *testing.T) {
 		s.administrator(t)
 		b := s.signedIn(t)
 		form := b.Get(formPath).Form("/admin")
-		s.clock.move(13 * time.Hour)
+		s.clock.Move(13 * time.Hour)
 		signIn := b.PostForm("/admin", form).Status(http.StatusUnprocessableEntity).Says("Sign in to return to the page.").Form("/admincp/login")
 		signIn.Set("email", email)
 		signIn.Set("password", password)

@@ -45,12 +45,12 @@ func TestFiguresOfOpenJobs(t *testing.T) {
 		}
 		want("none", "open 0, due 0 for 0s, retrying 0")
 		id := f.add(t)
-		f.pass(time.Minute)
+		f.Move(time.Minute)
 		f.add(t)
 		want("two that nobody does", "open 2, due 2 for 1m0s, retrying 0")
 		f.taken(t, q, id)
 		want("one with a lease", "open 2, due 1 for 0s, retrying 0")
-		f.pass(leaseTime + 10*time.Second)
+		f.Move(leaseTime + 10*time.Second)
 		want("its process died", "open 2, due 2 for 40s, retrying 0")
 		fails = fault.Unavailable("x", "down")
 		for range 2 {
@@ -59,7 +59,7 @@ func TestFiguresOfOpenJobs(t *testing.T) {
 			}
 		}
 		want("both wait after a failure", "open 2, due 0 for 0s, retrying 2")
-		f.pass(leaseTime)
+		f.Move(leaseTime)
 		fails = nil
 		for range 2 {
 			if !ran(t, q) {
@@ -91,7 +91,7 @@ func TestRunsAreCountedByTheirOutcome(t *testing.T) {
 			if ran(t, q); runs(q) != c.want {
 				t.Errorf("%s: %q, want %q", c.rule, runs(q), c.want)
 			}
-			f.pass(-time.Minute) // what is left over stays behind the next
+			f.Move(-time.Minute) // what is left over stays behind the next
 		}
 	})
 }

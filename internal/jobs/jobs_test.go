@@ -21,20 +21,7 @@ var noon = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 type fixture struct {
 	db    *sqldb.DB
 	place dbtest.DB
-	mu    sync.Mutex
-	at    time.Time
-}
-
-func (f *fixture) now() time.Time {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.at
-}
-
-func (f *fixture) pass(d time.Duration) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.at = f.at.Add(d)
+	*dbtest.Clock
 }
 
 func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
@@ -58,12 +45,12 @@ func open(t *testing.T, at dbtest.DB) *fixture {
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return &fixture{db: db, place: at, at: noon}
+	return &fixture{db, at, dbtest.NewClock(noon)}
 }
 
 // queue returns a queue as that of another process, with one kind.
 func (f *fixture) queue(work func(context.Context, *Run) (any, error)) *Queue {
-	q := New(f.db, f.now, slog.New(slog.DiscardHandler))
+	q := New(f.db, f.Now, slog.New(slog.DiscardHandler))
 	q.Handle("test", Kind{Work: work})
 	return q
 }
@@ -72,7 +59,7 @@ func (f *fixture) add(t *testing.T) int64 {
 	t.Helper()
 	var id int64
 	err := f.db.Tx(t.Context(), func(tx sqldb.Queries) (err error) {
-		id, err = Add(t.Context(), tx, "test", 0, map[string]int{"n": 7}, f.now())
+		id, err = Add(t.Context(), tx, "test", 0, map[string]int{"n": 7}, f.Now())
 		return err
 	})
 	if err != nil {
@@ -144,13 +131,13 @@ func TestAJobOfADeadProcessIsRunAgainWhenItsLeaseEnds(t *testing.T) {
 		if ran(t, q) {
 			t.Error("run beside its process")
 		}
-		f.pass(leaseTime - time.Second)
+		f.Move(leaseTime - time.Second)
 		dead.renew(t.Context())
-		f.pass(2 * time.Second)
+		f.Move(2 * time.Second)
 		if ran(t, q) {
 			t.Error("run although its lease was renewed")
 		}
-		f.pass(leaseTime)
+		f.Move(leaseTime)
 		if !ran(t, q) {
 			t.Error("not run again")
 		}
@@ -248,7 +235,7 @@ func TestHowTheWorkEndsDecidesWhatBecomesOfAJob(t *testing.T) {
 				if ran(t, f.queue(answer)) != c.again {
 					t.Errorf("run again: %t", !c.again)
 				}
-				if f.pass(leaseTime); c.err != nil && fault.IsUnavailable(c.err) {
+				if f.Move(leaseTime); c.err != nil && fault.IsUnavailable(c.err) {
 					ran(t, q)
 					f.want(t, id, "queued 2  ")
 				}
@@ -270,7 +257,7 @@ func TestAJobThatEndsItsProcessIsBegunFiveTimes(t *testing.T) {
 		id := f.add(t)
 		for range maxAttempts {
 			f.taken(t, f.queue(answer), id)
-			f.pass(leaseTime + time.Second)
+			f.Move(leaseTime + time.Second)
 		}
 		if ran(t, f.queue(answer)) {
 			t.Error("begun once more")
@@ -307,9 +294,9 @@ func TestEndedJobsAreForgotten(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		done := f.add(t)
 		ran(t, f.queue(answer))
-		f.pass(time.Hour)
+		f.Move(time.Hour)
 		open := f.add(t)
-		if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return Prune(t.Context(), tx, f.now()) }); err != nil {
+		if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return Prune(t.Context(), tx, f.Now()) }); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Find(t.Context(), f.db.Queries(), "test", done); !errors.Is(err, sqldb.ErrNotFound) {

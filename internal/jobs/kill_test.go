@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -15,14 +14,7 @@ import (
 
 // This test binary is also the process that is killed: it begins a job, says so on its
 // standard output, and waits.
-func TestMain(m *testing.M) {
-	if step, place := dbtest.ChildStep(); step != "" {
-		fmt.Println("failed:", beKilled(step, place))
-		os.Exit(1)
-	}
-	dbtest.Setup()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { dbtest.Main(m, beKilled) }
 
 // beKilled runs a job up to a step: "begun", or "finished" for the time between the end of a
 // transaction with Finish and what follows it.
@@ -55,7 +47,7 @@ func TestAJobWhoseProcessIsKilledIsRunAgain(t *testing.T) {
 		if ran(t, q) {
 			t.Error("run within the lease of the process that was killed")
 		}
-		if f.pass(10 * time.Second); !ran(t, q) || ran(t, q) {
+		if f.Move(10 * time.Second); !ran(t, q) || ran(t, q) {
 			t.Error("not run once")
 		}
 		f.want(t, id, "done 2 42 ")
@@ -66,7 +58,7 @@ func TestAJobThatWasFinishedBeforeTheKillIsNotRunAgain(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		id := f.add(t)
 		dbtest.Killed(t, f.place, "finished")
-		if f.pass(time.Hour); ran(t, f.queue(answer)) {
+		if f.Move(time.Hour); ran(t, f.queue(answer)) {
 			t.Error("run again")
 		}
 		f.want(t, id, "done 1 1 ")

@@ -25,7 +25,7 @@ func fails(context.Context, *Run) (any, error) { return nil, fault.Invalid("x", 
 // the first attempt each of the others began.
 func (f *fixture) waits(t *testing.T, q *Queue, most int) (waits []int) {
 	t.Helper()
-	began := f.now()
+	began := f.Now()
 	for len(waits) < most {
 		open, err := q.open(t.Context(), "test", 1)
 		if err != nil {
@@ -34,15 +34,15 @@ func (f *fixture) waits(t *testing.T, q *Queue, most int) (waits []int) {
 		if len(open) == 0 {
 			return waits
 		}
-		f.pass(open[0].at.Sub(f.now()) - time.Second)
+		f.Move(open[0].at.Sub(f.Now()) - time.Second)
 		if len(waits) > 0 && ran(t, q) {
 			t.Error("run before its time")
 		}
-		if f.pass(time.Second); !ran(t, q) {
+		if f.Move(time.Second); !ran(t, q) {
 			t.Fatal("not run at its time")
 		}
-		waits = append(waits, int(f.now().Sub(began).Seconds()))
-		began = f.now()
+		waits = append(waits, int(f.Now().Sub(began).Seconds()))
+		began = f.Now()
 	}
 	return waits
 }
@@ -86,9 +86,9 @@ func TestARestartBeginsTheScheduleAnew(t *testing.T) {
 		q := f.scheduled(Kind{Work: fails, Retries: []time.Duration{5 * time.Second, time.Hour}, Forever: true})
 		for range 3 {
 			ran(t, q)
-			f.pass(5 * time.Second)
+			f.Move(5 * time.Second)
 		}
-		later := f.put(t, Task{Kind: "test", Key: "later", Due: f.now().Add(2 * time.Hour)})
+		later := f.put(t, Task{Kind: "test", Key: "later", Due: f.Now().Add(2 * time.Hour)})
 		if err := q.Restart(t.Context(), "test"); err != nil {
 			t.Fatal(err)
 		}
@@ -106,17 +106,17 @@ func TestAJobWithAScheduleSurvivesAnyNumberOfKills(t *testing.T) {
 		q := f.scheduled(Kind{Work: answer, Retries: []time.Duration{time.Minute}, Lease: 10 * time.Second})
 		for range maxAttempts {
 			f.taken(t, q, id)
-			f.pass(9 * time.Second)
+			f.Move(9 * time.Second)
 			if ran(t, q) {
 				t.Error("run within its lease")
 			}
-			f.pass(2 * time.Second)
+			f.Move(2 * time.Second)
 		}
 		if ran(t, q) {
 			t.Error("run although it ended five processes, one after the other")
 		}
 		f.want(t, id, "queued 6  ")
-		f.pass(time.Minute)
+		f.Move(time.Minute)
 		if !ran(t, q) {
 			t.Error("not run again")
 		}
@@ -131,11 +131,11 @@ func TestAnInterruptionIsNoFailure(t *testing.T) {
 		q := f.scheduled(Kind{Work: fails, Retries: []time.Duration{time.Minute}})
 		for range 2 {
 			f.taken(t, q, id)
-			f.pass(time.Hour)
+			f.Move(time.Hour)
 			if !ran(t, q) {
 				t.Error("not run again")
 			}
-			f.pass(time.Hour)
+			f.Move(time.Hour)
 		}
 		f.want(t, id, "failed 4  refused")
 	})
@@ -158,7 +158,7 @@ func TestTablesOfAnEarlierVersionKeepTheirLeases(t *testing.T) {
 		var got []string
 		for range 3 {
 			got = append(got, fmt.Sprint(ran(t, q)))
-			f.pass(20 * time.Second)
+			f.Move(20 * time.Second)
 		}
 		if want := []string{"true", "true", "false"}; !slices.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)
@@ -183,7 +183,7 @@ func (f *fixture) withoutSchedules(t *testing.T) {
 // put writes a task and returns the id of its job.
 func (f *fixture) put(t *testing.T, task Task) int64 {
 	t.Helper()
-	if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return Put(t.Context(), tx, task, f.now()) }); err != nil {
+	if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return Put(t.Context(), tx, task, f.Now()) }); err != nil {
 		t.Fatal(err)
 	}
 	j, err := Open(t.Context(), f.db.Queries(), task.Kind, task.Key)
@@ -203,5 +203,5 @@ func (f *fixture) open(t *testing.T, key string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("%s in %.0f", j.Payload, j.RunAt.Sub(f.now()).Seconds())
+	return fmt.Sprintf("%s in %.0f", j.Payload, j.RunAt.Sub(f.Now()).Seconds())
 }

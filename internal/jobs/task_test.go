@@ -10,7 +10,7 @@ import (
 )
 
 func (f *fixture) task(key string, payload any, in time.Duration) Task {
-	return Task{Kind: "test", Key: key, Payload: payload, Due: f.now().Add(in)}
+	return Task{Kind: "test", Key: key, Payload: payload, Due: f.Now().Add(in)}
 }
 
 func TestAKeyHasOneOpenJob(t *testing.T) {
@@ -23,11 +23,11 @@ func TestAKeyHasOneOpenJob(t *testing.T) {
 		}
 		put := func(payload int, in time.Duration) {
 			t.Helper()
-			tx(func(q sqldb.Queries) error { return Put(t.Context(), q, f.task("a", payload, in), f.now()) })
+			tx(func(q sqldb.Queries) error { return Put(t.Context(), q, f.task("a", payload, in), f.Now()) })
 		}
 		ensure := func(payload int, in time.Duration) {
 			t.Helper()
-			tx(func(q sqldb.Queries) error { return Ensure(t.Context(), q, f.task("a", payload, in), f.now()) })
+			tx(func(q sqldb.Queries) error { return Ensure(t.Context(), q, f.task("a", payload, in), f.Now()) })
 		}
 		want := func(rule, want string) {
 			t.Helper()
@@ -43,13 +43,13 @@ func TestAKeyHasOneOpenJob(t *testing.T) {
 		want("Put moves earlier", "3 in 60")
 		ensure(4, 0)
 		want("Ensure keeps", "3 in 60")
-		tx(func(q sqldb.Queries) error { return Discard(t.Context(), q, "test", "b", f.now()) })
+		tx(func(q sqldb.Queries) error { return Discard(t.Context(), q, "test", "b", f.Now()) })
 		want("another key is not discarded", "3 in 60")
-		tx(func(q sqldb.Queries) error { return Discard(t.Context(), q, "test", "a", f.now()) })
+		tx(func(q sqldb.Queries) error { return Discard(t.Context(), q, "test", "a", f.Now()) })
 		want("Discard ends", "none")
 		ensure(5, time.Hour)
 		want("Ensure creates", "5 in 3600")
-		if f.pass(time.Hour); !ran(t, f.queue(answer)) || ran(t, f.queue(answer)) {
+		if f.Move(time.Hour); !ran(t, f.queue(answer)) || ran(t, f.queue(answer)) {
 			t.Error("not run once")
 		}
 		want("a job that was run is not open", "none")
@@ -60,7 +60,7 @@ func TestAKeyHasOneOpenJob(t *testing.T) {
 
 func TestATaskHasAKey(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return Put(t.Context(), tx, f.task("", 1, 0), f.now()) }); err == nil {
+		if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return Put(t.Context(), tx, f.task("", 1, 0), f.Now()) }); err == nil {
 			t.Error("a task without a key was written")
 		}
 	})
@@ -83,7 +83,7 @@ func TestATaskOfAKeyThatRunsIsRunOnceMore(t *testing.T) {
 		if got := f.open(t, "a"); got != "4 in 60" {
 			t.Error(got)
 		}
-		if f.pass(time.Minute); !ran(t, q) || ran(t, q) {
+		if f.Move(time.Minute); !ran(t, q) || ran(t, q) {
 			t.Error("not run once more")
 		}
 		f.want(t, id, "done 1 null ")
@@ -98,7 +98,7 @@ func TestWorkCanRepeatItself(t *testing.T) {
 		id := f.put(t, f.task("daily", 1, 0))
 		q := f.queue(func(ctx context.Context, r *Run) (any, error) {
 			return nil, f.db.Tx(ctx, func(tx sqldb.Queries) error {
-				if err := Put(ctx, tx, f.task("daily", 1, 24*time.Hour), f.now()); err != nil {
+				if err := Put(ctx, tx, f.task("daily", 1, 24*time.Hour), f.Now()); err != nil {
 					return err
 				}
 				return r.Finish(ctx, tx, nil)
@@ -109,7 +109,7 @@ func TestWorkCanRepeatItself(t *testing.T) {
 				t.Error("not run once")
 			}
 			f.want(t, id, "queued 0 null ")
-			f.pass(24 * time.Hour)
+			f.Move(24 * time.Hour)
 		}
 	})
 }
@@ -125,12 +125,12 @@ func TestATaskThatComesDuringAFailureBeginsItsScheduleAnew(t *testing.T) {
 			return fails(ctx, r)
 		}})
 		ran(t, q)
-		f.pass(time.Minute)
+		f.Move(time.Minute)
 		ran(t, q) // the last attempt
 		if got := f.open(t, "a"); got != "2 in 1" {
 			t.Error(got)
 		}
-		f.pass(time.Second)
+		f.Move(time.Second)
 		ran(t, q)
 		if got := f.open(t, "a"); got != "2 in 60" {
 			t.Error(got)
@@ -141,9 +141,9 @@ func TestATaskThatComesDuringAFailureBeginsItsScheduleAnew(t *testing.T) {
 func TestTheJobsOfAScopeAreDiscarded(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		for key, scope := range map[string]int64{"a": 1, "b": 1, "c": 2} {
-			f.put(t, Task{Kind: "test", Key: key, Scope: scope, Due: f.now()})
+			f.put(t, Task{Kind: "test", Key: key, Scope: scope, Due: f.Now()})
 		}
-		if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return DiscardIn(t.Context(), tx, "test", 1, f.now()) }); err != nil {
+		if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return DiscardIn(t.Context(), tx, "test", 1, f.Now()) }); err != nil {
 			t.Fatal(err)
 		}
 		if a, b, c := f.open(t, "a"), f.open(t, "b"), f.open(t, "c"); a != "none" || b != "none" || c == "none" {
@@ -156,7 +156,7 @@ func TestADiscardedJobCannotFinish(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		id := f.put(t, f.task("a", 1, 0))
 		ran(t, f.queue(func(ctx context.Context, r *Run) (any, error) {
-			return 42, f.db.Tx(ctx, func(tx sqldb.Queries) error { return Discard(ctx, tx, "test", "a", f.now()) })
+			return 42, f.db.Tx(ctx, func(tx sqldb.Queries) error { return Discard(ctx, tx, "test", "a", f.Now()) })
 		}))
 		f.want(t, id, "cancelled 1  ")
 	})

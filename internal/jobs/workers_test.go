@@ -32,7 +32,7 @@ func run(t *testing.T, q *Queue) (stop func()) {
 func (f *fixture) addTo(t *testing.T, kind string) {
 	t.Helper()
 	if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error {
-		_, err := Add(t.Context(), tx, kind, 0, nil, f.now())
+		_, err := Add(t.Context(), tx, kind, 0, nil, f.Now())
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestAKindHasAsManyWorkersAsItSaysAndHindersNoOther(t *testing.T) {
 			<-release
 			return nil, nil
 		}
-		q := New(f.db, f.now, slog.New(slog.DiscardHandler))
+		q := New(f.db, f.Now, slog.New(slog.DiscardHandler))
 		q.Handle("many", Kind{Work: blocks, Workers: 3})
 		q.Handle("one", Kind{Work: blocks})
 		for range 5 {
@@ -96,9 +96,9 @@ func TestAScopeHasAsManyWorkersAsItsKindSays(t *testing.T) {
 			return nil, nil
 		}})
 		for _, key := range []string{"slow 1", "slow 2", "slow 3", "slow 4", "slow 5", "slow 6", "slow 7"} {
-			f.put(t, Task{Kind: "test", Key: key, Scope: 1, Due: f.now()})
+			f.put(t, Task{Kind: "test", Key: key, Scope: 1, Due: f.Now()})
 		}
-		f.put(t, Task{Kind: "test", Key: "quick", Scope: 2, Due: f.now()})
+		f.put(t, Task{Kind: "test", Key: "quick", Scope: 2, Due: f.Now()})
 		run(t, q)
 		first := []string{<-began, <-began, <-began}
 		slices.Sort(first)
@@ -127,7 +127,7 @@ func TestAQueueSleepsUntilTheNextJobIsDue(t *testing.T) {
 		q.sleep = func(ctx context.Context, d time.Duration, _ <-chan struct{}) bool {
 			select {
 			case slept <- d:
-				f.pass(d)
+				f.Move(d)
 				return true
 			case <-ctx.Done():
 				return false
@@ -156,7 +156,7 @@ func (f *fixture) other(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	return &fixture{db: db, place: f.place, at: f.now()}
+	return &fixture{db, f.place, dbtest.NewClock(f.Now())}
 }
 
 func TestTwoProcessesRunEachJobOnce(t *testing.T) {
@@ -232,7 +232,7 @@ func TestARunRenewsItsLeaseBeforeItEnds(t *testing.T) {
 		f.add(t)
 		q := f.scheduled(Kind{Lease: 3 * time.Second, Work: func(ctx context.Context, r *Run) (any, error) {
 			began := r.RunAt.Time
-			f.pass(2 * time.Second)
+			f.Move(2 * time.Second)
 			for { // until the lease is renewed, which takes a second of the real clock
 				j, err := Find(ctx, f.db.Queries(), "test", r.ID)
 				if err != nil || j.RunAt.After(began) {

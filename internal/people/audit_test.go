@@ -12,7 +12,7 @@ import (
 // note writes a line of the audit log.
 func (f *fixture) note(t *testing.T, a Actor, e Event) {
 	t.Helper()
-	err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error { return Record(t.Context(), tx, f.clock.now(), a, e) })
+	err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error { return Record(t.Context(), tx, f.clock.Now(), a, e) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,8 +29,8 @@ func TestAuditSaysWhoWhatFromWhereAndBeforeAndAfter(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []AuditLine{
-			{ID: 2, At: f.clock.now(), Kind: KindOperator, Actor: "tester", Face: FaceCommand, Event: Event{Action: "settings.publish"}},
-			{ID: 1, At: f.clock.now(), Kind: KindKey, Actor: "7", Face: FaceAPI, Address: "2001:db8::1", Event: event},
+			{ID: 2, At: f.clock.Now(), Kind: KindOperator, Actor: "tester", Face: FaceCommand, Event: Event{Action: "settings.publish"}},
+			{ID: 1, At: f.clock.Now(), Kind: KindKey, Actor: "7", Face: FaceAPI, Address: "2001:db8::1", Event: event},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
@@ -105,7 +105,7 @@ func TestAuditPagesAreBounded(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 			for i := range maxAuditLimit + 10 {
-				if err := Record(t.Context(), tx, f.clock.now(), operator, Event{Action: "a.b", Subject: fmt.Sprint(i)}); err != nil {
+				if err := Record(t.Context(), tx, f.clock.Now(), operator, Event{Action: "a.b", Subject: fmt.Sprint(i)}); err != nil {
 					return err
 				}
 			}

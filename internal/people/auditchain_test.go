@@ -10,16 +10,16 @@ import (
 
 // chain is the audit chain of the fixture's database.
 func (f *fixture) chain() *AuditChain {
-	return NewAuditChain(f.db, func() *keyfile.Box { return f.keyFile }, f.clock.now, f.People.log)
+	return NewAuditChain(f.db, func() *keyfile.Box { return f.keyFile }, f.clock.Now, f.People.log)
 }
 
 // write adds entries to the audit log, a minute apart.
 func (f *fixture) addEntries(t *testing.T, n int) {
 	t.Helper()
 	for range n {
-		f.clock.move(time.Minute)
+		f.clock.Move(time.Minute)
 		err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
-			return Record(t.Context(), tx, f.clock.now(), operator, Event{Action: "key.reveal", Subject: "web", Detail: "é \"x\""})
+			return Record(t.Context(), tx, f.clock.Now(), operator, Event{Action: "key.reveal", Subject: "web", Detail: "é \"x\""})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func (f *fixture) seal(t *testing.T) {
 		if err := f.chain().sealAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		f.clock.move(settleAfter)
+		f.clock.Move(settleAfter)
 	}
 	if err := f.chain().sealAll(t.Context()); err != nil {
 		t.Fatal(err)
@@ -70,10 +70,10 @@ func TestSealedAuditLogIsIntact(t *testing.T) {
 			t.Errorf("an empty one: %+v", r)
 		}
 		f.addEntries(t, 3) // before the chain begins
-		if r := f.verify(t); !r.Intact() || r.Sealed != 0 || r.Waiting != 3 || !r.WaitingSince.Equal(f.clock.now().Add(-2*time.Minute)) {
+		if r := f.verify(t); !r.Intact() || r.Sealed != 0 || r.Waiting != 3 || !r.WaitingSince.Equal(f.clock.Now().Add(-2*time.Minute)) {
 			t.Errorf("one that waits: %+v", r)
 		}
-		begun := f.clock.now()
+		begun := f.clock.Now()
 		f.seal(t)
 		f.sealed(t, 2)
 		f.addEntries(t, 1)
@@ -121,7 +121,7 @@ func TestHeadIsBroughtToANewKeyFile(t *testing.T) {
 					old = nil
 				}
 				err = f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
-					checked, err := RekeyAudit(t.Context(), tx, old, fresh, f.clock.now())
+					checked, err := RekeyAudit(t.Context(), tx, old, fresh, f.clock.Now())
 					if checked != tt.checked {
 						t.Errorf("checked: %v", checked)
 					}
@@ -153,7 +153,7 @@ func TestNewDatabaseIsRekeyedBeforeTheChainHasBegun(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
-			_, err := RekeyAudit(t.Context(), tx, f.keyFile, fresh, f.clock.now())
+			_, err := RekeyAudit(t.Context(), tx, f.keyFile, fresh, f.clock.Now())
 			return err
 		})
 		if err != nil {

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/google/go-cmp/cmp"
 )
 
 // write puts lines into the log as rules do.
@@ -17,7 +16,7 @@ func (f *fixture) write(t *testing.T, events ...Event) {
 	t.Helper()
 	err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 		for _, e := range events {
-			if err := Record(t.Context(), tx, f.clock.now(), Operator("tester"), e); err != nil {
+			if err := Record(t.Context(), tx, f.clock.Now(), Operator("tester"), e); err != nil {
 				return err
 			}
 		}

@@ -10,8 +10,8 @@ import (
 func TestPruneLeavesASealedCut(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.sealed(t, 3)
-		f.clock.move(time.Hour)
-		before := f.clock.now()
+		f.clock.Move(time.Hour)
+		before := f.clock.Now()
 		f.addEntries(t, 4) // still to be sealed
 		if n, err := f.chain().PlanPrune(t.Context(), operator, before); n != 3 || err != nil {
 			t.Errorf("planned %d, %v", n, err)
@@ -44,7 +44,7 @@ func TestPruneOfManyEntriesAndOfAll(t *testing.T) {
 		n := int64(pruneBatch + 10)
 		err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 			for range n {
-				if err := Record(t.Context(), tx, f.clock.now(), operator, Event{Action: "key.reveal"}); err != nil {
+				if err := Record(t.Context(), tx, f.clock.Now(), operator, Event{Action: "key.reveal"}); err != nil {
 					return err
 				}
 			}
@@ -53,10 +53,10 @@ func TestPruneOfManyEntriesAndOfAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.clock.move(time.Hour)
-		_, err = f.chain().Prune(t.Context(), Actor{Kind: KindUser, User: 1}, f.clock.now())
+		f.clock.Move(time.Hour)
+		_, err = f.chain().Prune(t.Context(), Actor{Kind: KindUser, User: 1}, f.clock.Now())
 		wantCode(t, err, "not_allowed")
-		if removed, err := f.chain().Prune(t.Context(), operator, f.clock.now()); removed != n || err != nil {
+		if removed, err := f.chain().Prune(t.Context(), operator, f.clock.Now()); removed != n || err != nil {
 			t.Errorf("pruned %d, %v", removed, err)
 		}
 		f.seal(t)

@@ -13,7 +13,7 @@ func TestManyEntriesAreSealedInBatches(t *testing.T) {
 		n := 2*sealBatch + 70
 		err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 			for range n {
-				if err := Record(t.Context(), tx, f.clock.now(), operator, Event{Action: "key.reveal"}); err != nil {
+				if err := Record(t.Context(), tx, f.clock.Now(), operator, Event{Action: "key.reveal"}); err != nil {
 					return err
 				}
 			}
@@ -50,7 +50,7 @@ func TestSealsAreWrittenOnlyWhenThereIsSomethingNew(t *testing.T) {
 			t.Errorf("settled up to %d", before.Settled)
 		}
 		for range 5 {
-			f.clock.move(time.Hour)
+			f.clock.Move(time.Hour)
 			if due, err := f.chain().due(t.Context()); due || err != nil {
 				t.Errorf("%v, %v", due, err)
 			}
@@ -90,7 +90,7 @@ func TestEntryThatCommitsLateIsSealed(t *testing.T) {
 		held, release, done := make(chan struct{}), make(chan struct{}), make(chan error)
 		go func() {
 			done <- f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
-				err := Record(t.Context(), tx, f.clock.now(), operator, Event{Action: "license.issue", Detail: "late"})
+				err := Record(t.Context(), tx, f.clock.Now(), operator, Event{Action: "license.issue", Detail: "late"})
 				close(held)
 				<-release
 				return err
@@ -100,7 +100,7 @@ func TestEntryThatCommitsLateIsSealed(t *testing.T) {
 		for range 3 { // ids behind the late one are sealed long before it
 			f.sealed(t, 2)
 		}
-		f.clock.move(time.Hour)
+		f.clock.Move(time.Hour)
 		f.seal(t)
 		if r := f.verify(t); !r.Intact() || r.Sealed != 8 {
 			t.Errorf("while it is open: %+v", r)
@@ -143,7 +143,7 @@ func TestEntriesSettleAlsoWhenTheLookBeforeMeansNothing(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					spoil(&h, f.clock.now())
+					spoil(&h, f.clock.Now())
 					return saveHead(t.Context(), tx, f.keyFile, h)
 				})
 				if err != nil {

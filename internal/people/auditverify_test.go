@@ -131,7 +131,7 @@ func TestTamperingWithTheAuditLogIsFound(t *testing.T) {
 				if tt.want == "" {
 					return
 				}
-				_, err := f.chain().Prune(t.Context(), operator, f.clock.now())
+				_, err := f.chain().Prune(t.Context(), operator, f.clock.Now())
 				wantCode(t, err, "audit_broken")
 				f.addEntries(t, 1)
 				_ = f.chain().sealAll(t.Context()) // what comes later does not heal it

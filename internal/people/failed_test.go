@@ -26,7 +26,7 @@ func (f *fixture) failedLines(t *testing.T) (texts []string) {
 
 func (f *fixture) writeDown(t *testing.T) {
 	t.Helper()
-	if err := f.writeFailed(t.Context(), f.clock.now()); err != nil {
+	if err := f.writeFailed(t.Context(), f.clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -37,12 +37,12 @@ func TestFailedSignInsAreFoldedByAddressAndMinute(t *testing.T) {
 		if _, err := f.CreateAdministrator(t.Context(), operator, "bob@site.example", password); err != nil {
 			t.Fatal(err)
 		}
-		f.clock.move(20 * time.Second)
+		f.clock.Move(20 * time.Second)
 		fail := func(from Origin, email string) { _, _ = f.SignIn(t.Context(), from, email, other) }
 		fail(home, email)
 		fail(home, "bob@site.example")
 		fail(home, "this is the password of somebody")
-		f.clock.move(10 * time.Second)
+		f.clock.Move(10 * time.Second)
 		fail(home, "eve@site.example")
 		for range addressFailures {
 			fail(Origin{Addr: netip.MustParseAddr("2001:db8::5")}, email)
@@ -52,7 +52,7 @@ func TestFailedSignInsAreFoldedByAddressAndMinute(t *testing.T) {
 		if got := f.failedLines(t); len(got) != 0 {
 			t.Errorf("before the minute has ended: %q", got)
 		}
-		f.clock.move(time.Minute)
+		f.clock.Move(time.Minute)
 		fail(home, email)
 		f.writeDown(t)
 		want := []string{
@@ -77,11 +77,11 @@ func TestFailedSignInsOfManyAddressesAreFewEntries(t *testing.T) {
 		f.administrator(t)
 		for i := range failedAddresses + 500 {
 			a := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
-			f.failed.note(f.clock.now(), a, failedSignIn{})
+			f.failed.note(f.clock.Now(), a, failedSignIn{})
 		}
 		busy := netip.MustParseAddr("10.0.0.77")
-		f.failed.note(f.clock.now(), busy, failedSignIn{email: email})
-		f.clock.move(time.Minute)
+		f.failed.note(f.clock.Now(), busy, failedSignIn{email: email})
+		f.clock.Move(time.Minute)
 		f.writeDown(t)
 		got := f.failedLines(t)
 		if len(got) != failedLines+1 {
@@ -116,9 +116,9 @@ func TestFailedSignInsWaitForTheDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range failedMinutes + 3 {
-			f.failed.note(f.clock.now(), home.Addr, failedSignIn{})
-			f.clock.move(time.Minute)
-			if err := f.writeFailed(t.Context(), f.clock.now()); err == nil {
+			f.failed.note(f.clock.Now(), home.Addr, failedSignIn{})
+			f.clock.Move(time.Minute)
+			if err := f.writeFailed(t.Context(), f.clock.Now()); err == nil {
 				t.Fatal("a closed database was written to")
 			}
 		}

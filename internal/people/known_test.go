@@ -120,7 +120,7 @@ func TestWhatMakesABrowserKnown(t *testing.T) {
 			{"another nonce does not", strings.Join(append([]string{parts[0], parts[1], parts[2], "AAAA"}, parts[4]), "."), true},
 			{"a later expiry does not", strings.Join([]string{parts[0], parts[1], "99999999999", parts[3], parts[4]}, "."), true},
 			{"one without a MAC does not", strings.Join(parts[:4], "."), true},
-			{"one of another key file does not", knownBrowser{u.ID, u.Generation, f.clock.now().Add(time.Hour).Unix(), "A"}.signed(other1), true},
+			{"one of another key file does not", knownBrowser{u.ID, u.Generation, f.clock.Now().Add(time.Hour).Unix(), "A"}.signed(other1), true},
 			{"one behind many others does not", strings.Repeat("x~", knownUsers) + cookie, true},
 			{"nonsense does not", "\x00~..~1.2.3.4.5~" + strings.Repeat("~", 5000), true},
 		}
@@ -145,7 +145,7 @@ func TestWhatMakesABrowserKnown(t *testing.T) {
 		if _, err = f.SignIn(t.Context(), from, email, other); err != nil {
 			t.Error(err)
 		}
-		f.clock.move(KnownLife)
+		f.clock.Move(KnownLife)
 		f.lockOut2(t)
 		_, err = f.SignIn(t.Context(), from, email, other)
 		wantCode(t, err, "rate_limited") // and so does a year

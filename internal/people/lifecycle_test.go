@@ -134,7 +134,7 @@ func TestRemovedAdministratorLeavesItsNameInTheAuditLog(t *testing.T) {
 			t.Error("a session goes on")
 		}
 		// A request that was under way ends quietly.
-		late := SavedSession{User: u.ID, Generation: u.Generation, Data: []byte("late"), Expires: f.clock.now().Add(time.Hour), From: home}
+		late := SavedSession{User: u.ID, Generation: u.Generation, Data: []byte("late"), Expires: f.clock.Now().Add(time.Hour), From: home}
 		wantCode(t, f.SaveSession(ctx, "one", late), "")
 		wantCode(t, f.SaveSession(ctx, "of a sign-in", late), "")
 		if f.alive(t, "one") || f.alive(t, "of a sign-in") {
@@ -269,7 +269,7 @@ func TestInvitedAdministratorChoosesAPassword(t *testing.T) {
 		_, err = f.InviteAdministrator(ctx, ada, "ada@site.example")
 		wantCode(t, err, "email_taken")
 		first, err := f.InviteAdministrator(ctx, ada, "Eve@site.example")
-		if err != nil || first.User.HasPassword || first.Expires.Sub(f.clock.now()) != 24*time.Hour {
+		if err != nil || first.User.HasPassword || first.Expires.Sub(f.clock.Now()) != 24*time.Hour {
 			t.Fatalf("%+v, %v", first, err)
 		}
 		for _, guess := range []string{"", password} {

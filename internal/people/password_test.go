@@ -125,7 +125,7 @@ func TestCheckPasswordAgain(t *testing.T) {
 		if _, err := f.SignIn(t.Context(), home, email, password); err != nil {
 			t.Errorf("a stolen session locks its owner out: %v", err)
 		}
-		f.clock.move(limitWindow)
+		f.clock.Move(limitWindow)
 		wantCode(t, f.CheckPassword(t.Context(), ada, password), "")
 	})
 }
@@ -149,7 +149,7 @@ func TestChangePassword(t *testing.T) {
 		if !f.alive(t, "elsewhere") {
 			t.Error("a change that was refused has ended a session")
 		}
-		f.clock.move(1)
+		f.clock.Move(1)
 		changed, err := f.ChangePassword(t.Context(), ada, keep, password, other)
 		if err != nil || changed.Generation != u.Generation+1 {
 			t.Fatalf("%+v, %v", changed, err)
@@ -179,7 +179,7 @@ func TestSessionThatIsSavedAfterThePasswordWasChangedIsNone(t *testing.T) {
 		if _, err := f.ChangePassword(t.Context(), ada, f.session(t, "kept", u), password, other); err != nil {
 			t.Fatal(err)
 		}
-		err = f.SaveSession(t.Context(), "late", SavedSession{User: in.User.ID, Generation: in.User.Generation, Expires: f.clock.now().Add(1e12)})
+		err = f.SaveSession(t.Context(), "late", SavedSession{User: in.User.ID, Generation: in.User.Generation, Expires: f.clock.Now().Add(1e12)})
 		if err != nil || f.alive(t, "late") {
 			t.Errorf("alive %v, %v", f.alive(t, "late"), err)
 		}

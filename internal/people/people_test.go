@@ -35,27 +35,9 @@ var (
 	away     = Origin{Addr: netip.MustParseAddr("198.51.100.9"), Agent: "Browser 2"}
 )
 
-// clock is a time that stands still until it is moved.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) move(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
-}
-
 type fixture struct {
 	*People
-	clock    *clock
+	clock    *dbtest.Clock
 	at       dbtest.DB
 	database *sqldb.DB
 	keyFile  *keyfile.Box
@@ -69,7 +51,7 @@ func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := &fixture{clock: &clock{at: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)}, at: place, keyFile: box, log: &strings.Builder{}}
+		f := &fixture{clock: dbtest.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), at: place, keyFile: box, log: &strings.Builder{}}
 		f.open(t)
 		fn(t, f)
 	})
@@ -102,7 +84,7 @@ func (f *fixture) open(t *testing.T) {
 		}
 	})
 	f.database = database
-	f.People = New(&peopledb.DB{Queries: database.Queries()}, func() *keyfile.Box { return f.keyFile }, f.clock.now, slog.New(slog.NewTextHandler(f.log, nil)), TestCost)
+	f.People = New(&peopledb.DB{Queries: database.Queries()}, func() *keyfile.Box { return f.keyFile }, f.clock.Now, slog.New(slog.NewTextHandler(f.log, nil)), TestCost)
 }
 
 // second is the same people in another process.
@@ -127,7 +109,7 @@ func (f *fixture) administrator(t *testing.T) (User, Actor) {
 // session begins a session of a user and returns its token and id.
 func (f *fixture) session(t *testing.T, token string, u User) SessionID {
 	t.Helper()
-	err := f.SaveSession(t.Context(), token, SavedSession{User: u.ID, Generation: u.Generation, Data: []byte(frontEndData), Expires: f.clock.now().Add(12 * time.Hour), From: home})
+	err := f.SaveSession(t.Context(), token, SavedSession{User: u.ID, Generation: u.Generation, Data: []byte(frontEndData), Expires: f.clock.Now().Add(12 * time.Hour), From: home})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestNoSecretIsInTheDatabaseOrTheLogInClear(t *testing.T) {
 		if err := f.SignInCode(t.Context(), home, u.ID, code); err != nil {
 			t.Fatal(err)
 		}
-		f.clock.move(time.Minute)
+		f.clock.Move(time.Minute)
 		guess := "a guess of the password"
 		for range 2 { // as a password, and typed into the wrong field
 			_, err := f.SignIn(t.Context(), away, email, guess)

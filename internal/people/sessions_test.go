@@ -13,7 +13,7 @@ func TestSessionIsReadAsItWasSaved(t *testing.T) {
 		if _, found, err := f.LoadSession(t.Context(), "token"); err != nil || found {
 			t.Errorf("before: %v, %v", found, err)
 		}
-		expires := f.clock.now().Add(time.Hour)
+		expires := f.clock.Now().Add(time.Hour)
 		for token, s := range map[string]SavedSession{
 			"nobody yet":   {Data: []byte("flash"), Expires: expires, From: home},
 			"without data": {Expires: expires},
@@ -27,7 +27,7 @@ func TestSessionIsReadAsItWasSaved(t *testing.T) {
 				t.Errorf("%s: %+v, %v, %v", token, got, found, err)
 			}
 		}
-		f.clock.move(time.Hour)
+		f.clock.Move(time.Hour)
 		if f.alive(t, "signed in") {
 			t.Error("it outlives its end")
 		}
@@ -40,7 +40,7 @@ func TestVisitsMoveASessionOn(t *testing.T) {
 		id := f.session(t, "token", u)
 		save := func(data string, from Origin) Session {
 			t.Helper()
-			err := f.SaveSession(t.Context(), "token", SavedSession{User: u.ID, Generation: u.Generation, Data: []byte(data), Expires: f.clock.now().Add(12 * time.Hour), From: from})
+			err := f.SaveSession(t.Context(), "token", SavedSession{User: u.ID, Generation: u.Generation, Data: []byte(data), Expires: f.clock.Now().Add(12 * time.Hour), From: from})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,14 +50,14 @@ func TestVisitsMoveASessionOn(t *testing.T) {
 			}
 			return list[0]
 		}
-		began := f.clock.now()
-		f.clock.move(59 * time.Second)
+		began := f.clock.Now()
+		f.clock.Move(59 * time.Second)
 		want := Session{ID: id, Address: "192.0.2.7", Agent: "Browser 1", CreatedAt: began, SeenAt: began, ExpiresAt: began.Add(12 * time.Hour)}
 		if diff := cmp.Diff(want, save(frontEndData, home)); diff != "" {
 			t.Errorf("what changes nothing within a minute writes nothing: %s", diff)
 		}
-		f.clock.move(time.Second)
-		want.SeenAt, want.ExpiresAt = f.clock.now(), f.clock.now().Add(12*time.Hour)
+		f.clock.Move(time.Second)
+		want.SeenAt, want.ExpiresAt = f.clock.Now(), f.clock.Now().Add(12*time.Hour)
 		if diff := cmp.Diff(want, save(frontEndData, home)); diff != "" {
 			t.Errorf("after a minute the visit is written: %s", diff)
 		}
@@ -75,7 +75,7 @@ func TestVisitsMoveASessionOn(t *testing.T) {
 func TestUserOfATokenIsFixed(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, _ := f.administrator(t)
-		expires := f.clock.now().Add(time.Hour)
+		expires := f.clock.Now().Add(time.Hour)
 		if err := f.SaveSession(t.Context(), "planted", SavedSession{Expires: expires}); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestEndedSessionStaysEnded(t *testing.T) {
 				if err := end(t, f, ada, id); err != nil {
 					t.Fatal(err)
 				}
-				late := SavedSession{User: u.ID, Generation: u.Generation, Data: []byte("data that comes late"), Expires: f.clock.now().Add(time.Hour), From: away}
+				late := SavedSession{User: u.ID, Generation: u.Generation, Data: []byte("data that comes late"), Expires: f.clock.Now().Add(time.Hour), From: away}
 				if err := f.SaveSession(t.Context(), "token", late); err != nil { // a request that was under way
 					t.Fatal(err)
 				}
@@ -160,7 +160,7 @@ func TestExpiredSessionsAreRemoved(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, _ := f.administrator(t)
 		f.session(t, "old", u)
-		f.clock.move(12 * time.Hour)
+		f.clock.Move(12 * time.Hour)
 		f.session(t, "new", u)
 		if _, err := f.db.Session(t.Context(), digestOf("old")); err == nil {
 			t.Error("the old one is still there")

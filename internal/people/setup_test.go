@@ -10,7 +10,7 @@ import (
 func (f *fixture) setupLink(t *testing.T) string {
 	t.Helper()
 	token, expires, err := f.NewSetupLink(t.Context(), operator)
-	if err != nil || !expires.Equal(f.clock.now().Add(24*time.Hour)) || len(token) < 26 {
+	if err != nil || !expires.Equal(f.clock.Now().Add(24*time.Hour)) || len(token) < 26 {
 		t.Fatalf("%q until %v, %v", token, expires, err)
 	}
 	return token
@@ -25,8 +25,8 @@ func TestSetupLinkIsGoodOnceFor24Hours(t *testing.T) {
 		code   string
 	}{
 		{rule: "a fresh one is good"},
-		{rule: "a second before its end it is good", before: func(_ *testing.T, f *fixture, _ string) { f.clock.move(24*time.Hour - time.Second) }},
-		{rule: "after 24 hours it has expired", before: func(_ *testing.T, f *fixture, _ string) { f.clock.move(24 * time.Hour) }, code: "link_expired"},
+		{rule: "a second before its end it is good", before: func(_ *testing.T, f *fixture, _ string) { f.clock.Move(24*time.Hour - time.Second) }},
+		{rule: "after 24 hours it has expired", before: func(_ *testing.T, f *fixture, _ string) { f.clock.Move(24 * time.Hour) }, code: "link_expired"},
 		{rule: "a newer one ends it", before: func(t *testing.T, f *fixture, _ string) { f.setupLink(t) }, code: "link_unknown"},
 		{rule: "after an administrator was made it is over", before: func(t *testing.T, f *fixture, _ string) { f.administrator(t) }, code: "already_set_up"},
 		{rule: "nothing is no token", given: func(string) string { return "" }, code: "link_unknown"},
@@ -51,7 +51,7 @@ func TestSetupLinkIsGoodOnceFor24Hours(t *testing.T) {
 				u, err := f.Setup(t.Context(), home, token, "carol@site.example", password)
 				wantCode(t, err, tt.code)
 				after, err := f.db.CountAdministrators(t.Context())
-				if err != nil || (tt.code == "") != (after == before+1) || (tt.code == "") != (u.ID != 0) || (tt.code == "") != u.SignedInAt.Equal(f.clock.now()) {
+				if err != nil || (tt.code == "") != (after == before+1) || (tt.code == "") != (u.ID != 0) || (tt.code == "") != u.SignedInAt.Equal(f.clock.Now()) {
 					t.Errorf("%d users before and %d after, %+v, %v", before, after, u, err)
 				}
 			})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
@@ -57,7 +58,7 @@ func TestSignInIsLimitedByAddress(t *testing.T) {
 		for i := range addressFailures {
 			wantCode(t, fail(home, i), "sign_in_refused")
 		}
-		f.clock.move(time.Minute)
+		f.clock.Move(time.Minute)
 		_, err := f.SignIn(t.Context(), home, email, password)
 		var limited *countersign.Error
 		if !errors.As(err, &limited) || limited.Kind != countersign.KindLimited || limited.RetryAfter != 14*time.Minute || !strings.Contains(limited.Message, "14 minutes") {
@@ -66,7 +67,7 @@ func TestSignInIsLimitedByAddress(t *testing.T) {
 		if _, err := f.SignIn(t.Context(), away, email, password); err != nil {
 			t.Errorf("another address: %v", err)
 		}
-		f.clock.move(14 * time.Minute)
+		f.clock.Move(14 * time.Minute)
 		if _, err := f.SignIn(t.Context(), home, email, password); err != nil {
 			t.Errorf("after the wait: %v", err)
 		}
@@ -137,10 +138,10 @@ func TestLimitAddress(t *testing.T) {
 }
 
 func TestSuccessThatComesLateTakesNothingFromTheNextWindow(t *testing.T) {
-	c := &clock{at: time.Unix(0, 0)}
-	l := newLimits(c.now).address
+	c := dbtest.NewClock(time.Unix(0, 0))
+	l := newLimits(c.Now).address
 	back, _ := l.take("key")
-	c.move(limitWindow)
+	c.Move(limitWindow)
 	for range addressFailures {
 		l.take("key")
 	}
@@ -151,8 +152,8 @@ func TestSuccessThatComesLateTakesNothingFromTheNextWindow(t *testing.T) {
 }
 
 func TestLimiterForgetsTheSmallestCountsWhenItIsFull(t *testing.T) {
-	c := &clock{at: time.Unix(0, 0)}
-	l := newLimits(c.now).address
+	c := dbtest.NewClock(time.Unix(0, 0))
+	l := newLimits(c.Now).address
 	for range addressFailures {
 		l.take("busy")
 	}
@@ -177,7 +178,7 @@ func TestSignInLinkIsGoodOnceForTenMinutes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := f.clock.now().Add(10 * time.Minute); !expires.Equal(want) {
+			if want := f.clock.Now().Add(10 * time.Minute); !expires.Equal(want) {
 				t.Errorf("it expires at %v, want %v", expires, want)
 			}
 			return token
@@ -188,7 +189,7 @@ func TestSignInLinkIsGoodOnceForTenMinutes(t *testing.T) {
 		wantCode(t, err, "email_invalid")
 
 		token := link()
-		if got, err := f.SignInByLink(t.Context(), home, token); err != nil || got.ID != u.ID || !got.SignedInAt.Equal(f.clock.now()) {
+		if got, err := f.SignInByLink(t.Context(), home, token); err != nil || got.ID != u.ID || !got.SignedInAt.Equal(f.clock.Now()) {
 			t.Errorf("%+v, %v", got, err)
 		}
 		_, err = f.SignInByLink(t.Context(), home, token)
@@ -197,9 +198,9 @@ func TestSignInLinkIsGoodOnceForTenMinutes(t *testing.T) {
 		wantCode(t, err, "link_unknown")
 
 		late := link()
-		f.clock.move(10*time.Minute - time.Second)
+		f.clock.Move(10*time.Minute - time.Second)
 		wantCode(t, f.checkLink(t.Context(), f.db, peopledb.PurposeSetup, late), "link_unknown") // of another purpose
-		f.clock.move(time.Second)
+		f.clock.Move(time.Second)
 		_, err = f.SignInByLink(t.Context(), home, late)
 		wantCode(t, err, "link_expired")
 

@@ -21,7 +21,7 @@ func (f *fixture) code(t *testing.T, secret string) string {
 // codeAt is what it shows some periods later.
 func (f *fixture) codeAt(t *testing.T, secret string, periods int) string {
 	t.Helper()
-	code, err := totp.GenerateCode(secret, f.clock.now().Add(time.Duration(periods)*30*time.Second))
+	code, err := totp.GenerateCode(secret, f.clock.Now().Add(time.Duration(periods)*30*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func (f *fixture) enableTOTP(t *testing.T, a Actor, password string) (secret str
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.clock.move(time.Minute)
+	f.clock.Move(time.Minute)
 	return s.Secret, recovery
 }
 
@@ -80,7 +80,7 @@ func TestTwoStepSignInBeginsWithItsFirstCode(t *testing.T) {
 		if err != nil || !in.NeedsCode || !in.User.TOTP || in.User.RecoveryCodes != 10 {
 			t.Errorf("after the first code: %+v, %v", in, err)
 		}
-		if !in.User.SignedInAt.Equal(f.clock.now()) {
+		if !in.User.SignedInAt.Equal(f.clock.Now()) {
 			t.Errorf("signed in at %v", in.User.SignedInAt) // by the sign-in without a code
 		}
 		_, err = f.BeginTOTP(t.Context(), ada, password, "Countersign addon")
@@ -120,7 +120,7 @@ func TestCodesOfTheAuthenticator(t *testing.T) {
 		u, ada := f.administrator(t)
 		secret, _ := f.enableTOTP(t, ada, password)
 		for _, tt := range tests {
-			f.clock.move(limitWindow) // each starts anew
+			f.clock.Move(limitWindow) // each starts anew
 			err := f.SignInCode(t.Context(), home, u.ID, tt.typed(f.codeAt(t, secret, tt.periods)))
 			if codeOf(err) != tt.code {
 				t.Errorf("%s: %v", tt.rule, err)
@@ -157,7 +157,7 @@ func TestCodeIsGoodForOneUse(t *testing.T) {
 		}
 		wantCode(t, f.SignInCode(t.Context(), home, u.ID, first), "code_refused")
 
-		f.clock.move(30 * time.Second)
+		f.clock.Move(30 * time.Second)
 		next := f.code(t, begun.Secret)
 		both := []*fixture{f, f.second(t)}
 		counts := atOnce(4, func(i int) error { return both[i%2].SignInCode(t.Context(), home, u.ID, next) })
@@ -191,7 +191,7 @@ func TestRecoveryCodeIsGoodForOneUse(t *testing.T) {
 		if err != nil || len(fresh) != 10 {
 			t.Fatalf("%q, %v", fresh, err)
 		}
-		f.clock.move(limitWindow)
+		f.clock.Move(limitWindow)
 		wantCode(t, f.SignInCode(t.Context(), home, u.ID, recovery[2]), "code_refused") // replaced
 		wantCode(t, f.SignInCode(t.Context(), home, u.ID, fresh[0]), "")
 	})
@@ -209,7 +209,7 @@ func TestCodesAreLimitedByUser(t *testing.T) {
 		if err != nil || len(lines) != codeFailures || lines[0].Address != "198.51.100.9" {
 			t.Errorf("audit %+v, %v", lines, err)
 		}
-		f.clock.move(limitWindow)
+		f.clock.Move(limitWindow)
 		wantCode(t, f.SignInCode(t.Context(), home, u.ID, f.code(t, secret)), "")
 	})
 }

@@ -43,7 +43,7 @@ func TestTypedValuesComeBackToTheirUserAlone(t *testing.T) {
 				t.Errorf("%s: %+v", rule, got)
 			}
 		}
-		f.clock.move(15 * time.Minute)
+		f.clock.Move(15 * time.Minute)
 		if _, ok := f.OpenTyped(ada, kept); ok {
 			t.Error("it never expires")
 		}

@@ -54,7 +54,7 @@ func TestCreateAdministrator(t *testing.T) {
 			if codeOf(err) != tt.code {
 				t.Errorf("%s: %v", tt.rule, err)
 			}
-			if err == nil && (u.ID == 0 || !u.CreatedAt.Equal(f.clock.now()) || u.TOTP || !u.SignedInAt.IsZero()) {
+			if err == nil && (u.ID == 0 || !u.CreatedAt.Equal(f.clock.Now()) || u.TOTP || !u.SignedInAt.IsZero()) {
 				t.Errorf("%s: %+v", tt.rule, u)
 			}
 		}

@@ -10,12 +10,12 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/webtest"
 )
 
 // lines serves with an access log of the mode, and returns what the log wrote.
@@ -24,7 +24,7 @@ func lines(t *testing.T, mode LogMode, serve func(Options)) string {
 	var out bytes.Buffer
 	c := newClock()
 	log := NewAccessLog(&out, mode)
-	serve(Options{Access: log, Now: c.now})
+	serve(Options{Access: log, Now: c.Now})
 	ended, end := context.WithCancel(context.Background())
 	end()
 	if err := log.Run(ended); err != nil {
@@ -165,7 +165,7 @@ func TestDroppedLinesAreCountedSinceTheStart(t *testing.T) {
 
 func TestLinesAreWrittenWithinASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out lockedBuffer
+		var out webtest.Log
 		log := NewAccessLog(&out, LogText)
 		ctx, end := context.WithCancel(context.Background())
 		done := make(chan error, 1)
@@ -191,24 +191,6 @@ func TestLinesAreWrittenWithinASecond(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// lockedBuffer is a buffer for two goroutines.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // deaf is an output that takes nothing.

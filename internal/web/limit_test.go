@@ -15,11 +15,11 @@ import (
 
 func TestARefusalSaysWhenToComeBack(t *testing.T) {
 	c := newClock()
-	l := limit.NewLimiter(2, c.now)
+	l := limit.NewLimiter(2, c.Now)
 	addr := netip.MustParseAddr("192.0.2.1")
 	l.Fail(addr)
 	l.Fail(addr)
-	c.move(17*time.Second + time.Millisecond)
+	c.Move(17*time.Second + time.Millisecond)
 	m := NewMetrics("v")
 	e := NewEdge(Options{Metrics: m})
 	w := httptest.NewRecorder()

@@ -18,14 +18,14 @@ import (
 func (s *seller) serve(t testing.TB) *httptest.Server {
 	t.Helper()
 	o := options()
-	o.Now = s.clock.now
+	o.Now = s.clock.Now
 	server := httptest.NewServer(api.New(s.Addon, o))
 	t.Cleanup(server.Close)
 	return server
 }
 
 func (s *seller) siteClient(address string) *countersign.AddonClient {
-	return &countersign.AddonClient{BaseURL: address, Key: s.pair.Key, Secret: s.pair.Secret, Now: s.clock.now, Retries: -1}
+	return &countersign.AddonClient{BaseURL: address, Key: s.pair.Key, Secret: s.pair.Secret, Now: s.clock.Now, Retries: -1}
 }
 
 // appClient is the app of a user, who got a token from the site.
@@ -138,7 +138,7 @@ func TestTheGoClientGrantsMemberships(t *testing.T) {
 		s := newSeller(t, at)
 		site, ctx := s.siteClient(s.serve(t).URL), t.Context()
 		for _, user := range []string{"7", ".", "..", "a/../b", "%2F"} {
-			until := s.clock.now().Add(24 * time.Hour)
+			until := s.clock.Now().Add(24 * time.Hour)
 			granted, err := site.Grant(ctx, user, 1, until, "Prize")
 			if check(t, err); granted.UserID != user || granted.PackageID != 1 || !granted.Until.Equal(until) {
 				t.Errorf("%q: %+v", user, granted)

@@ -1,23 +1,18 @@
 package api_test
 
 import (
-	"context"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
 	"maps"
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
@@ -47,26 +42,8 @@ type site struct {
 	setupToken         string
 	webToken           string
 	serviceAccountFile string
-	clock              *clock
+	clock              *dbtest.Clock
 	more               map[string]string // for scripts, beside what names has
-}
-
-// clock stands still until it is moved.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
 }
 
 // newSite opens an addon that no update has seen.
@@ -75,15 +52,13 @@ func newSite(t testing.TB, at dbtest.DB) *site { return newSiteAt(t, at, "") }
 // newSiteAt is newSite with another address in place of Google Play's.
 func newSiteAt(t testing.TB, at dbtest.DB, playURL string) *site {
 	t.Helper()
-	s := &site{dir: at.Dir, clock: &clock{at: today.Add(-time.Hour)}} // the server was started before what the scripts do
-	a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: s.clock.now, PlayURL: playURL})
+	s := &site{dir: at.Dir, clock: dbtest.NewClock(today.Add(-time.Hour))} // the server was started before what the scripts do
+	s.Addon = addontest.Open(t, at, addon.Options{Now: s.clock.Now, PlayURL: playURL})
+	s.clock.Move(time.Hour)
+	var err error
+	s.setupToken, _, err = s.NewSetupLink(t.Context(), operator)
 	check(t, err)
-	s.Addon = a
-	s.clock.pass(time.Hour)
-	t.Cleanup(func() { check(t, a.Close()) })
-	s.setupToken, _, err = a.NewSetupLink(t.Context(), operator)
-	check(t, err)
-	if err := a.Prepare(t.Context()); err == nil || !strings.Contains(err.Error(), "update_needed") {
+	if err := s.Prepare(t.Context()); err == nil || !strings.Contains(err.Error(), "update_needed") {
 		t.Fatalf("before the first update: %v", err)
 	}
 	return s
@@ -143,13 +118,7 @@ func (s *site) fill(t testing.TB) *site {
 
 // run does the addon's background work until the test ends, as a server does.
 func (s *site) run(t testing.TB) *site {
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		check(t, <-done)
-	})
+	addontest.Run(t, s.Addon)
 	return s
 }
 
@@ -201,29 +170,11 @@ func basic(key, secret string) string {
 	return base64.StdEncoding.EncodeToString([]byte(key + ":" + secret))
 }
 
-// accountKey is made once: to make one takes a while.
-var accountKey = sync.OnceValue(func() string {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		panic(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		panic(err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
-})
-
 // serviceAccountFile is a real one, on one line.
 func serviceAccountFile() string {
-	file, err := json.Marshal(map[string]string{
-		"type": "service_account", "project_id": "cafe-1", "private_key_id": "0a1b2c3d", "private_key": accountKey(),
-		"client_email": "billing@cafe-1.iam.gserviceaccount.com", "client_id": "1234567890", "token_uri": "https://oauth2.googleapis.com/token",
-	})
-	if err != nil {
-		panic(err)
-	}
-	return string(file)
+	return string(addontest.ServiceAccount(map[string]any{
+		"project_id": "cafe-1", "private_key_id": "0a1b2c3d", "client_email": "billing@cafe-1.iam.gserviceaccount.com",
+	}))
 }
 
 func check(t testing.TB, err error) {
@@ -236,9 +187,7 @@ func check(t testing.TB, err error) {
 // again opens the same addon once more, as another process would.
 func again(t testing.TB, at dbtest.DB) *addon.Addon {
 	t.Helper()
-	a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Now: now})
-	check(t, err)
-	t.Cleanup(func() { check(t, a.Close()) })
+	a := addontest.Open(t, at, addon.Options{Now: now})
 	check(t, a.Prepare(t.Context()))
 	return a
 }

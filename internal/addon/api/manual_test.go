@@ -54,7 +54,7 @@ func TestTheManualsTypeScriptBuys(t *testing.T) {
 	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		o := options()
-		o.Now = s.clock.now
+		o.Now = s.clock.Now
 		var statuses seen
 		mux := http.NewServeMux()
 		mux.Handle("/api-addons/", statuses.by(api.New(s.Addon, o)))
@@ -90,8 +90,8 @@ func (s *seller) serveFlow(t *testing.T, mux *http.ServeMux) {
 		return token
 	}
 	theirs := s.buy(t, "8", playfake.BuyOptions{ProductID: "silver_monthly"})
-	text("token", func(*http.Request) string { return s.siteToken("7", s.clock.now()) })
-	text("expired", func(*http.Request) string { return s.siteToken("7", s.clock.now().Add(-time.Hour)) })
+	text("token", func(*http.Request) string { return s.siteToken("7", s.clock.Now()) })
+	text("expired", func(*http.Request) string { return s.siteToken("7", s.clock.Now().Add(-time.Hour)) })
 	text("unpaid", func(r *http.Request) string {
 		return bought(playfake.BuyOptions{ProductID: "gold_monthly", Account: r.FormValue("account"), Pending: true})
 	})

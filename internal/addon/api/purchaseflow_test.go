@@ -39,7 +39,7 @@ func (s *seller) ask(t testing.TB, h http.Handler, status int, method, path, bod
 
 // app is what an app sends for a user.
 func (s *seller) app(user string) map[string]string {
-	return map[string]string{"X-Api-Key": s.pair.Key, "Authorization": "Bearer " + s.siteToken(user, s.clock.now())}
+	return map[string]string{"X-Api-Key": s.pair.Key, "Authorization": "Bearer " + s.siteToken(user, s.clock.Now())}
 }
 
 // server is what the server of the site sends.
@@ -256,7 +256,7 @@ func TestVerificationsAreLimitedByUser(t *testing.T) {
 	t.Parallel()
 	s := newSeller(t, dbtest.New(t, dbtest.SQLite))
 	o := options()
-	o.Now = s.clock.now
+	o.Now = s.clock.Now
 	h := api.New(s.Addon, o)
 	tokens := func(n int) string {
 		return jsonText(map[string][]string{"purchase_tokens": slices.Repeat([]string{"unknown"}, n)})

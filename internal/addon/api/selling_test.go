@@ -1,15 +1,13 @@
 package api_test
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
 	"net/http"
 	"net/http/httptest"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
@@ -23,15 +21,6 @@ const (
 	pushAccount  = "push@cafe-1.iam.gserviceaccount.com"
 )
 
-// playKey is made once: to make one takes a while.
-var playKey = sync.OnceValue(func() *rsa.PrivateKey {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		panic(err)
-	}
-	return key
-})
-
 // seller is a site whose app sells in a simulated Play.
 type seller struct {
 	*site
@@ -44,7 +33,7 @@ type seller struct {
 func newSeller(t testing.TB, at dbtest.DB) *seller {
 	t.Helper()
 	store, err := playfake.New(playfake.Options{
-		Package: "com.cafe.social", Start: today, AccountKey: playKey(), PushKey: playKey(), Audience: pushAudience, PushAccount: pushAccount,
+		Package: "com.cafe.social", Start: today, AccountKey: addontest.Key(), PushKey: addontest.Key(), Audience: pushAudience, PushAccount: pushAccount,
 	})
 	check(t, err)
 	down, answers := new(atomic.Bool), store.Handler()
@@ -75,7 +64,7 @@ func newSeller(t testing.TB, at dbtest.DB) *seller {
 
 // pass moves both clocks.
 func (s *seller) pass(d time.Duration) {
-	s.clock.pass(d)
+	s.clock.Move(d)
 	s.play.Advance(d)
 }
 

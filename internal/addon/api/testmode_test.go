@@ -2,12 +2,10 @@ package api_test
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"testing"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
-	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
@@ -15,7 +13,6 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/play/playfake"
-	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // In test mode an app calls the same endpoints: simulated purchases are verified, and real ones
@@ -62,10 +59,7 @@ func TestAppsVerifySimulatedPurchasesInTestMode(t *testing.T) {
 // buyers are the users by purchase token in the sealed state of the simulated store.
 func buyers(t *testing.T, at dbtest.DB) map[string]string {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, addon.DatabaseName), Schemas: addondb.Schemas})
-	check(t, err)
-	t.Cleanup(func() { check(t, db.Close()) })
-	sealed, err := addondb.New(db).Simulator(t.Context())
+	sealed, err := addontest.Database(t, at).Simulator(t.Context())
 	check(t, err)
 	box, err := keyfile.Load(at.Dir)
 	check(t, err)

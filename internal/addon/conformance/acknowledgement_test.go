@@ -123,7 +123,7 @@ var acknowledgementCases = []conformance{
 // killedAt has a process of its own verify a token for user 7, and kills it when the channel is closed.
 func (s *site) killedAt(reached <-chan struct{}, token string) {
 	s.t.Helper()
-	child := dbtest.StartChild(s.t, s.at, stepVerify, envPlay+"="+s.google, envToken+"="+token, envClock+"="+s.clock.now().Format(time.RFC3339))
+	child := dbtest.StartChild(s.t, s.at, stepVerify, envPlay+"="+s.google, envToken+"="+token, envClock+"="+s.clock.Now().Format(time.RFC3339))
 	ended := make(chan string, 1)
 	go func() {
 		child.Lines.Scan() // it prints only when it was not killed

@@ -242,6 +242,6 @@ func (s *site) renew(user, token string) {
 	s.now = end
 	s.play.move(end)
 	s.check(s.play.renew(token))
-	s.clock.pass(end.Sub(s.clock.now()))
+	s.clock.Move(end.Sub(s.clock.Now()))
 	s.deliver()
 }

@@ -2,8 +2,6 @@ package conformance
 
 import (
 	"flag"
-	"fmt"
-	"os"
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
@@ -11,12 +9,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if step, place := dbtest.ChildStep(); step != "" {
-		fmt.Println("failed:", beKilled(step, place))
-		os.Exit(1)
-	}
-	dbtest.Setup()
-	os.Exit(m.Run())
+	dbtest.Main(m, beKilled)
 }
 
 // conformance is a case: a rule, the section of the notes that states it, and what shows that the

@@ -6,7 +6,7 @@ import "time"
 func (s *site) lapse(user, token string, beyond time.Duration) {
 	s.t.Helper()
 	s.act(s.play.decline, token)
-	s.pass(s.membership(user).Until.Sub(s.clock.now()) + beyond)
+	s.pass(s.membership(user).Until.Sub(s.clock.Now()) + beyond)
 	s.deliver()
 }
 

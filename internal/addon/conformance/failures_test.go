@@ -101,7 +101,7 @@ var failureCases = []conformance{
 		s.check(s.play.renew(token))
 		s.play.news()
 		s.front.cut(true)
-		s.clock.pass(end.Sub(s.clock.now()))
+		s.clock.Move(end.Sub(s.clock.Now()))
 		s.pass(2 * time.Minute)
 		s.want("7", "active Gold")
 		s.pass(5 * time.Hour)
@@ -126,11 +126,11 @@ var failureCases = []conformance{
 	{name: "a clock that jumps ahead takes no access, and all is right when it is corrected", rule: "6.5", run: func(s *site) {
 		token := s.bought("7", purchase{product: gold})
 		end := s.membership("7").Until.Time
-		jump := end.Sub(s.clock.now()) + 2*time.Hour
-		s.clock.pass(jump)
+		jump := end.Sub(s.clock.Now()) + 2*time.Hour
+		s.clock.Move(jump)
 		s.work()
 		s.want("7", "active Gold")
-		s.clock.pass(-jump)
+		s.clock.Move(-jump)
 		s.work()
 		s.verified("7", token)
 		s.renew("7", token)
@@ -141,13 +141,13 @@ var failureCases = []conformance{
 		token := s.bought("7", purchase{product: gold})
 		s.pass(3 * day)
 		version := s.membership("7").Version
-		s.clock.pass(-2 * day)
+		s.clock.Move(-2 * day)
 		s.work()
 		if v := s.verify("7", token); v.Code != "store_not_authorised" && v.Result != "unchanged" {
 			s.t.Errorf("%v", v)
 		}
 		s.want("7", "active Gold")
-		s.clock.pass(2 * day)
+		s.clock.Move(2 * day)
 		if s.verified("7", token); s.membership("7").Version != version {
 			s.t.Error("the membership changed")
 		}

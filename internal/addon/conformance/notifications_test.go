@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/countersign/countersign/internal/addon/addontest"
 )
 
 // Notifications of the store, and requests that pretend to bring them.
@@ -122,7 +124,7 @@ var notificationCases = []conformance{
 			"an unverified e-mail":    {"email_verified": false},
 			"an expired token":        {"iat": s.now.Add(-3 * time.Hour).Unix(), "exp": s.now.Add(-2 * time.Hour).Unix()},
 		} {
-			forgeries[name] = resigned(bearer, rsaKey(), claims)
+			forgeries[name] = resigned(bearer, addontest.Key(), claims)
 		}
 		for name, forged := range forgeries {
 			var refused verdict
@@ -134,7 +136,7 @@ var notificationCases = []conformance{
 		}
 		s.wantMessages(0)
 		s.want("7", "active Gold")
-		header := map[string]string{"Authorization": "Bearer " + resigned(bearer, rsaKey(), map[string]any{"iss": "accounts.google.com"})}
+		header := map[string]string{"Authorization": "Bearer " + resigned(bearer, addontest.Key(), map[string]any{"iss": "accounts.google.com"})}
 		s.call(204, "POST", "iap/notifications/store", string(body), header, nil) // the other name of the issuer
 		s.wantMessages(1)
 	}},
@@ -169,7 +171,7 @@ var notificationCases = []conformance{
 		s.play.move(end)
 		s.check(s.play.renew(token))
 		s.play.news()
-		s.clock.pass(end.Sub(s.clock.now()) - time.Minute)
+		s.clock.Move(end.Sub(s.clock.Now()) - time.Minute)
 		s.pass(3 * time.Minute)
 		s.want("7", "active Gold")
 		if !s.membership("7").Until.After(end) {
@@ -183,7 +185,7 @@ var notificationCases = []conformance{
 		s.now = end
 		s.play.move(end)
 		s.check(s.play.renew(token))
-		s.clock.pass(end.Sub(s.clock.now()))
+		s.clock.Move(end.Sub(s.clock.Now()))
 		s.pass(2 * time.Minute)
 		s.pass(time.Hour)
 		if s.alerts() != "notifications_silent" {

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addontest"
+	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/play/playdoc"
 )
 
@@ -15,7 +17,7 @@ import (
 type doc struct {
 	*playdoc.Play
 	options playdoc.Options
-	clock   atomic.Pointer[time.Time]
+	clock   *dbtest.Clock
 	// pushes signs the requests with notifications, and answers with the key: it is another
 	// simulation after a rotation.
 	pushes atomic.Pointer[playdoc.Play]
@@ -34,11 +36,10 @@ var docProducts = []playdoc.Product{
 func dollars(units int64) playdoc.Money { return playdoc.Money{Currency: "USD", Units: units} }
 
 func openPlaydoc(start time.Time) (simulation, error) {
-	d := &doc{}
-	d.clock.Store(&start)
+	d := &doc{clock: dbtest.NewClock(start)}
 	d.options = playdoc.Options{
-		Package: appPackage, Products: docProducts, Now: func() time.Time { return *d.clock.Load() },
-		Audience: pushAudience, PushAccount: pushAccount, AccountKey: rsaKey(), PushKey: rsaKey(),
+		Package: appPackage, Products: docProducts, Now: d.clock.Now,
+		Audience: pushAudience, PushAccount: pushAccount, AccountKey: addontest.Key(), PushKey: addontest.Key(),
 	}
 	play, err := playdoc.New(d.options)
 	d.Play = play
@@ -57,7 +58,7 @@ func (d *doc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (d *doc) serviceAccount() []byte { return d.Account("") }
 
-func (d *doc) move(to time.Time) { d.clock.Store(&to) }
+func (d *doc) move(to time.Time) { d.clock.Set(to) }
 
 func (d *doc) buy(p purchase) (string, error) {
 	mode := ""
@@ -107,7 +108,7 @@ func (d *doc) news() (list []message) {
 }
 
 func (d *doc) push(m message) (bearer string, body []byte, err error) {
-	r, err := d.pushes.Load().Push(pushAudience, playdoc.Message{ID: m.id, Published: *d.clock.Load(), Data: json.RawMessage(m.data)})
+	r, err := d.pushes.Load().Push(pushAudience, playdoc.Message{ID: m.id, Published: d.clock.Now(), Data: json.RawMessage(m.data)})
 	if err != nil {
 		return "", nil, err
 	}

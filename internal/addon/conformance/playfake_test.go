@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
@@ -19,7 +20,7 @@ type fake struct {
 
 func openPlayfake(start time.Time) (simulation, error) {
 	store, err := playfake.New(playfake.Options{
-		Package: appPackage, Start: start, AccountKey: rsaKey(), PushKey: rsaKey(), Audience: pushAudience, PushAccount: pushAccount,
+		Package: appPackage, Start: start, AccountKey: addontest.Key(), PushKey: addontest.Key(), Audience: pushAudience, PushAccount: pushAccount,
 	})
 	if err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ var refundCases = []conformance{
 		order := s.review()
 		list, err := s.Members.Alerts(s.t.Context(), operator)
 		s.check(err)
-		if len(list) != 1 || list[0].Kind != "refund_review" || list[0].Subject != order || !strings.Contains(list[0].Message, "24 hours") || !list[0].FirstAt.Equal(s.clock.now()) {
+		if len(list) != 1 || list[0].Kind != "refund_review" || list[0].Subject != order || !strings.Contains(list[0].Message, "24 hours") || !list[0].FirstAt.Equal(s.clock.Now()) {
 			s.t.Errorf("alerts: %+v", list)
 		}
 		s.wantEvents("activated 7", "purchase.chargeback_review 7")
@@ -107,7 +107,7 @@ var refundCases = []conformance{
 	}},
 	{name: "a chargeback review is not answered after its 24 hours", rule: "1.8", run: func(s *site) {
 		order := s.review()
-		s.clock.pass(day + time.Minute)
+		s.clock.Move(day + time.Minute)
 		s.wantCode(s.answer(order, play.DeclineRefund), "review_ended")
 		if got := s.play.reviewAnswer(order); got != "" {
 			s.t.Errorf("the store has %q", got)

@@ -85,8 +85,9 @@ func updateKilled(s *site) {
 	}
 	a, err := openAddon(at, s.google, s.clock)
 	s.check(err)
-	err = setUp(t.Context(), a, s.play.serviceAccount())
+	_, err = a.Update(t.Context(), operator, nil)
 	s.check(err)
+	s.check(setUp(t.Context(), a, s.play.serviceAccount()))
 	s.check(a.Close())
 	s.at = at
 	s.open()

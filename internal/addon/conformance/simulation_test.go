@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"net/http"
-	"sync"
 	"time"
 )
 
@@ -99,9 +98,6 @@ var simulations = map[string]func(start time.Time) (simulation, error){
 	"playfake": openPlayfake,
 	"playdoc":  openPlaydoc,
 }
-
-// rsaKey returns a key that is generated once: that takes a while.
-var rsaKey = sync.OnceValue(newKey)
 
 func newKey() *rsa.PrivateKey {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)

@@ -3,7 +3,6 @@ package conformance
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"net/http/httptest"
 	"net/netip"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
@@ -39,57 +39,32 @@ type site struct {
 	google string // the address of the simulation
 	url    string // the address of the addon
 	pair   addon.APICredentials
-	clock  *clock // of the addon
+	clock  *dbtest.Clock // of the addon
 	oracle *webtest.Oracle
 	now    time.Time // of the simulation
 	cursor int64     // of the feed of events
-}
-
-// clock stands still until it is moved.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
 }
 
 // templates are addons that are set up to sell, by the names of the simulations.
 var templates = map[string]*dbtest.Template{"playfake": newTemplate("playfake"), "playdoc": newTemplate("playdoc")}
 
 func newTemplate(simulation string) *dbtest.Template {
-	return dbtest.NewTemplate(func(at dbtest.DB) error {
+	return addontest.NewTemplate(today.Add(-2*time.Hour), func(ctx context.Context, a *addon.Addon) error {
 		play, err := simulations[simulation](today)
 		if err != nil {
 			return err
 		}
-		a, err := openAddon(at, "", &clock{at: today.Add(-2 * time.Hour)})
-		if err != nil {
-			return err
-		}
-		return errors.Join(setUp(context.Background(), a, play.serviceAccount()), a.Close())
+		return setUp(ctx, a, play.serviceAccount())
 	})
 }
 
 // openAddon opens an addon as a process does.
-func openAddon(at dbtest.DB, google string, c *clock) (*addon.Addon, error) {
-	return addon.Open(context.Background(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: c.now, PlayURL: google})
+func openAddon(at dbtest.DB, google string, c *dbtest.Clock) (*addon.Addon, error) {
+	return addon.Open(context.Background(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: c.Now, PlayURL: google})
 }
 
-// setUp runs the first update and publishes what a site needs to sell.
+// setUp publishes what a site needs to sell.
 func setUp(ctx context.Context, a *addon.Addon, serviceAccount []byte) error {
-	if _, err := a.Update(ctx, operator, nil); err != nil {
-		return err
-	}
 	for _, p := range []iap.Package{{ID: 1, Name: "Silver", Rank: 1, Paid: true}, {ID: 2, Name: "Gold", Rank: 2, Paid: true}} {
 		if err := a.IAP.AddPackage(ctx, operator, p); err != nil {
 			return err
@@ -113,7 +88,7 @@ func publish(ctx context.Context, a *addon.Addon, values map[string]string) erro
 // openSite opens a copy of the template of a simulation.
 func openSite(t testing.TB, simulation string, at dbtest.DB) *site {
 	t.Helper()
-	s := &site{t: t, at: at, now: today, clock: &clock{at: today.Add(-time.Hour)}}
+	s := &site{t: t, at: at, now: today, clock: dbtest.NewClock(today.Add(-time.Hour))}
 	play, err := simulations[simulation](today)
 	s.check(err)
 	s.oracle, err = oracle()
@@ -123,7 +98,7 @@ func openSite(t testing.TB, simulation string, at dbtest.DB) *site {
 	t.Cleanup(google.Close)
 	s.google = google.URL
 	s.open()
-	s.clock.pass(time.Hour) // the server was started before what the cases do
+	s.clock.Move(time.Hour) // the server was started before what the cases do
 	return s
 }
 
@@ -146,8 +121,8 @@ func (s *site) open() {
 }
 
 // apiOptions are those of an API as a proxy on this machine reaches it.
-func apiOptions(c *clock) api.Options {
-	return api.Options{Now: c.now, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+func apiOptions(c *dbtest.Clock) api.Options {
+	return api.Options{Now: c.Now, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 }
 
 // oracle compares answers with the OpenAPI document. To read that takes as long as a case.
@@ -171,7 +146,7 @@ func (s *site) pass(d time.Duration) {
 	s.t.Helper()
 	s.now = s.now.Add(d)
 	s.play.move(s.now)
-	s.clock.pass(d)
+	s.clock.Move(d)
 	s.work()
 }
 
@@ -189,7 +164,7 @@ func (s *site) set(values map[string]string) {
 
 // app is what an app sends for a user.
 func (s *site) app(user string) map[string]string {
-	token, _ := usertoken.Mint(addon.SiteUserTokenKey(s.pair), user, s.clock.now())
+	token, _ := usertoken.Mint(addon.SiteUserTokenKey(s.pair), user, s.clock.Now())
 	return map[string]string{"X-Api-Key": s.pair.Key, "Authorization": "Bearer " + token}
 }
 

@@ -16,7 +16,7 @@ import (
 // wantGenuine wants what was received to be signed with a secret.
 func wantGenuine(t *testing.T, p *process, got received, secret SecretText) {
 	t.Helper()
-	v := countersign.WebhookVerifier{Secrets: []string{string(secret)}, Now: p.now}
+	v := countersign.WebhookVerifier{Secrets: []string{string(secret)}, Now: p.Now}
 	if err := v.Verify(got.header, []byte(got.body)); err != nil {
 		t.Error(err)
 	}
@@ -55,17 +55,17 @@ func TestADeliveryThatFailsIsTriedTenTimes(t *testing.T) {
 		id := p.add(t, "ana")[0]
 		p.run(t)
 		for i, wait := range deliverRetries {
-			if d := p.newest(t, w.ID, Pending); d.Event != id || d.Attempts != int64(i)+1 || !d.NextAt.Equal(p.now().Add(wait)) || d.LastStatus != 500 {
+			if d := p.newest(t, w.ID, Pending); d.Event != id || d.Attempts != int64(i)+1 || !d.NextAt.Equal(p.Now().Add(wait)) || d.LastStatus != 500 {
 				t.Errorf("after %d attempts: %+v", i+1, d)
 			}
 			r.answer(http.StatusNoContent) // for another event, so that the webhook is not paused
 			p.add(t, "ben")
 			p.run(t)
 			r.answer(http.StatusInternalServerError)
-			p.pass(wait - time.Second)
+			p.Move(wait - time.Second)
 			p.run(t)
 			r.take()
-			p.pass(time.Second)
+			p.Move(time.Second)
 			p.run(t)
 			if got := r.take(); len(got) != 1 || got[0].id != id {
 				t.Fatalf("attempt %d: %+v", i+2, got)
@@ -74,7 +74,7 @@ func TestADeliveryThatFailsIsTriedTenTimes(t *testing.T) {
 			}
 		}
 		d := p.newest(t, w.ID, Failed)
-		if d.Event != id || d.Attempts != 10 || !d.EndedAt.Equal(p.now()) || !d.NextAt.IsZero() {
+		if d.Event != id || d.Attempts != 10 || !d.EndedAt.Equal(p.Now()) || !d.NextAt.IsZero() {
 			t.Errorf("%+v", d)
 		}
 		_, attempts, err := p.Delivery(t.Context(), operator, d.ID)
@@ -146,13 +146,13 @@ func TestAWebhookThatFailsForThreeDaysIsPausedAndSendsAllWhenItIsResumed(t *test
 		if found, err := p.CheckWebhooks(t.Context()); err != nil || !strings.Contains(found.What, "have failed since 2026-11-01 12:00 UTC") {
 			t.Errorf("%+v, %v", found, err)
 		}
-		p.pass(pauseAfter - time.Second)
+		p.Move(pauseAfter - time.Second)
 		second := p.add(t, "ben")[0]
 		p.run(t)
 		if p.state(t, w.ID).PausedFor != "" {
 			t.Error("paused too early")
 		}
-		p.pass(time.Minute)
+		p.Move(time.Minute)
 		p.run(t)
 		if p.state(t, w.ID).PausedFor != PausedFailing {
 			t.Error("not paused")
@@ -160,7 +160,7 @@ func TestAWebhookThatFailsForThreeDaysIsPausedAndSendsAllWhenItIsResumed(t *test
 		third := p.add(t, "cleo")[0]
 		r.take()
 		r.answer(http.StatusOK)
-		p.pass(time.Hour * 24)
+		p.Move(time.Hour * 24)
 		if p.run(t); len(r.take()) > 0 {
 			t.Error("sent to a paused webhook")
 		}
@@ -192,7 +192,7 @@ func TestAResumeSendsAtOnceWhatWaitsForAnotherAttempt(t *testing.T) {
 		w, _ := p.webhook(t, r)
 		p.add(t, "ana")
 		for _, wait := range deliverRetries[:5] {
-			p.pass(wait)
+			p.Move(wait)
 			p.run(t)
 		}
 		r.answer(http.StatusOK)
@@ -244,7 +244,7 @@ func TestEventsAreSentAgain(t *testing.T) {
 		r := newReceiver(t)
 		w, _ := p.webhook(t, r, MembershipRenewed, TestPing)
 		first := p.add(t, "ana")[0]
-		p.pass(time.Hour)
+		p.Move(time.Hour)
 		second := p.add(t, "ben")[0]
 		ping, err := p.Ping(t.Context(), operator, w.ID)
 		if err != nil {
@@ -266,7 +266,7 @@ func TestEventsAreSentAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantSent("the newest", ping)
-		for since, want := range map[time.Time][]string{noon: {first, second}, p.now(): {second}} {
+		for since, want := range map[time.Time][]string{noon: {first, second}, p.Now(): {second}} {
 			if n, err := p.ReplaySince(t.Context(), operator, w.ID, since); err != nil || n != len(want) {
 				t.Errorf("%d, %v", n, err)
 			}
@@ -357,10 +357,10 @@ func TestADeliveryWhoseJobFailedHasFailed(t *testing.T) {
 			if d := p.only(t, w.ID); d.State != Pending {
 				t.Errorf("%+v", d)
 			}
-			p.pass(wait)
+			p.Move(wait)
 			p.run(t)
 		}
-		if d := p.only(t, w.ID); d.State != Failed || d.Attempts != 0 || !d.EndedAt.Equal(p.now()) {
+		if d := p.only(t, w.ID); d.State != Failed || d.Attempts != 0 || !d.EndedAt.Equal(p.Now()) {
 			t.Errorf("%+v", d)
 		}
 	})

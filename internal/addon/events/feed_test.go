@@ -239,7 +239,7 @@ func TestOldEventsAreDeletedAndWhoMissedThemIsTold(t *testing.T) {
 		p.webhook(t, r)
 		p.add(t, "ana", "ben")
 		p.run(t)
-		p.pass(kept)
+		p.Move(kept)
 		p.add(t, "cleo")
 		prune := func() {
 			t.Helper()
@@ -250,7 +250,7 @@ func TestOldEventsAreDeletedAndWhoMissedThemIsTold(t *testing.T) {
 		if prune(); len(p.read(t, 0, 0).Events) != 3 {
 			t.Error("deleted too early")
 		}
-		p.pass(time.Second)
+		p.Move(time.Second)
 		prune()
 		if feed := p.read(t, 1, 0); !feed.Missed || len(feed.Events) != 1 || feed.Cursor != 3 {
 			t.Errorf("after 1: %+v", feed)
@@ -261,7 +261,7 @@ func TestOldEventsAreDeletedAndWhoMissedThemIsTold(t *testing.T) {
 			}
 		}
 		p.run(t)
-		p.pass(2 * kept)
+		p.Move(2 * kept)
 		prune()
 		if feed := p.read(t, 3, 0); feed.Missed || feed.Cursor != 3 {
 			t.Errorf("after 3: %+v", feed)

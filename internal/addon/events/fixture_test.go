@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -36,33 +35,10 @@ var (
 	loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 )
 
-// clock is a fake clock. It stands still until it is moved. asked is called with every question
-// for the time; nil is nothing.
-type clock struct {
-	mu    sync.Mutex
-	at    time.Time
-	asked func()
-}
-
-func (c *clock) now() time.Time {
-	if c.asked != nil {
-		c.asked()
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
-}
-
 // process is the events of an addon as one process has them.
 type process struct {
 	*Service
-	*clock
+	*dbtest.Clock
 	place    dbtest.DB
 	database *sqldb.DB
 	queue    *jobs.Queue
@@ -70,7 +46,7 @@ type process struct {
 }
 
 // open opens the events in a place. It creates the key file unless the place has one.
-func open(ctx context.Context, at dbtest.DB, c *clock) (*process, error) {
+func open(ctx context.Context, at dbtest.DB, now func() time.Time) (*process, error) {
 	db, err := sqldb.Open(ctx, sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "addon.db"), Schemas: addondb.Schemas})
 	if err != nil {
 		return nil, err
@@ -83,15 +59,15 @@ func open(ctx context.Context, at dbtest.DB, c *clock) (*process, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	p := &process{clock: c, place: at, database: db, log: &bytes.Buffer{}}
+	p := &process{place: at, database: db, log: &bytes.Buffer{}}
 	log := slog.New(slog.NewTextHandler(p.log, nil))
-	p.queue = jobs.New(db, c.now, log)
+	p.queue = jobs.New(db, now, log)
 	guard := &access.Guard{
-		Installed: func() bool { return true }, Ready: func() error { return nil }, Box: func() *keyfile.Box { return box }, Now: c.now,
+		Installed: func() bool { return true }, Ready: func() error { return nil }, Box: func() *keyfile.Box { return box }, Now: now,
 	}
 	var watcher sqldb.Watcher
 	p.Service, watcher = New(addondb.New(db), Options{
-		Guard: guard, Queue: p.queue, Sender: hook.New(loopback, "1.2.3", c.now), AllowPrivate: loopback, Log: log,
+		Guard: guard, Queue: p.queue, Sender: hook.New(loopback, "1.2.3", now), AllowPrivate: loopback, Log: log,
 	})
 	db.Watch(watcher)
 	return p, nil
@@ -102,12 +78,13 @@ func (p *process) close() error {
 	return p.database.Close()
 }
 
-func opened(t *testing.T, at dbtest.DB, c *clock) *process {
+func opened(t *testing.T, at dbtest.DB, c *dbtest.Clock) *process {
 	t.Helper()
-	p, err := open(t.Context(), at, c)
+	p, err := open(t.Context(), at, c.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.Clock = c
 	t.Cleanup(func() {
 		if err := p.close(); err != nil {
 			t.Error(err)
@@ -119,12 +96,12 @@ func opened(t *testing.T, at dbtest.DB, c *clock) *process {
 // again opens the same events once more, as another process would.
 func (p *process) again(t *testing.T) *process {
 	t.Helper()
-	return opened(t, p.place, p.clock)
+	return opened(t, p.place, p.Clock)
 }
 
 // empty is an addon's database with its key file.
 var empty = dbtest.NewTemplate(func(at dbtest.DB) error {
-	p, err := open(context.Background(), at, &clock{at: noon})
+	p, err := open(context.Background(), at, func() time.Time { return noon })
 	if err != nil {
 		return err
 	}
@@ -134,7 +111,7 @@ var empty = dbtest.NewTemplate(func(at dbtest.DB) error {
 func engines(t *testing.T, fn func(t *testing.T, p *process)) {
 	t.Helper()
 	t.Parallel()
-	empty.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, opened(t, at, &clock{at: noon})) })
+	empty.Engines(t, func(t *testing.T, at dbtest.DB) { fn(t, opened(t, at, dbtest.NewClock(noon))) })
 }
 
 // renewed is an event of a user.
@@ -284,11 +261,4 @@ func wantError(t *testing.T, err error, code string) {
 }
 
 // This test binary is also the process that is killed; see kill_test.go.
-func TestMain(m *testing.M) {
-	if step, place := dbtest.ChildStep(); step != "" {
-		beKilled(step, place)
-		os.Exit(1)
-	}
-	dbtest.Setup()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { dbtest.Main(m, beKilled) }

@@ -16,25 +16,21 @@ import (
 // beKilled delivers what is due in the addon of a test, and says how far it has come. Every
 // question for the time is a step. It waits to be killed at the step with a number, or when it
 // has done everything.
-func beKilled(number string, place dbtest.DB) {
-	stopAt, _ := strconv.ParseInt(number, 10, 64)
-	var step atomic.Int64
-	next := func() {
-		if step.Add(1) == stopAt {
-			fmt.Println("waiting")
-			select {}
-		}
+func beKilled(step string, place dbtest.DB) error {
+	point, err := dbtest.StopAt(step)
+	if err != nil {
+		return err
 	}
 	ctx := context.Background()
-	p, err := open(ctx, place, &clock{at: noon, asked: next})
-	if err == nil {
-		_, err = p.queue.RunNext(ctx)
+	p, err := open(ctx, place, func() time.Time { point(); return noon })
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		fmt.Println("waiting: done")
-		select {}
+	if _, err = p.queue.RunNext(ctx); err != nil {
+		return err
 	}
-	fmt.Println("failed:", err)
+	fmt.Println("waiting: done")
+	select {}
 }
 
 // Wherever a process is killed while it delivers an event, the receiver gets it, and each time
@@ -47,13 +43,13 @@ func TestAKillAnywhereInADeliveryLosesNothing(t *testing.T) {
 			if step > 40 {
 				t.Fatal("the delivery takes more steps than expected")
 			}
-			p.clock.at = noon // where the process that is killed begins
+			p.Set(noon) // where the process that is killed begins
 			id := p.add(t, "ana")[0]
 			done := dbtest.Killed(t, p.place, strconv.Itoa(step))
 			if done && step < 5 {
 				t.Errorf("the delivery has %d steps only", step)
 			}
-			p.pass(deliverLease + time.Second)
+			p.Move(deliverLease + time.Second)
 			p.run(t)
 			got := r.take()
 			if len(got) < 1 || len(got) > 2 || got[0].id != id || got[len(got)-1].id != id {
@@ -95,7 +91,7 @@ func TestAKillDuringTheRequestSendsTheEventAgain(t *testing.T) {
 		if ran, err := p.queue.RunNext(t.Context()); ran || err != nil {
 			t.Errorf("sent within the lease of the process that was killed: %t, %v", ran, err)
 		}
-		p.pass(deliverLease + time.Second)
+		p.Move(deliverLease + time.Second)
 		p.run(t)
 		if second := <-arrived; first != id || second != id {
 			t.Errorf("received %s and %s, want %s", first, second, id)

@@ -21,7 +21,7 @@ func TestFiguresCountWebhooksByTheirState(t *testing.T) {
 		r.answer(http.StatusBadGateway)
 		p.add(t, "ana")
 		p.run(t)
-		p.pass(2 * time.Hour)
+		p.Move(2 * time.Hour)
 		want("it fails", Figures{Failing: 1, FailingFor: 2 * time.Hour})
 		r.answer(http.StatusGone)
 		p.run(t)

@@ -113,7 +113,7 @@ func TestASecretIsRotatedWithAnOverlap(t *testing.T) {
 		got := signatures()[0]
 		wantGenuine(t, p, got, first)
 		wantGenuine(t, p, got, second)
-		p.pass(time.Hour)
+		p.Move(time.Hour)
 		got = signatures()[0]
 		wantGenuine(t, p, got, second)
 		if strings.Contains(got.signature, " ") || !p.state(t, w.ID).OldSecretUntil.IsZero() {

@@ -96,7 +96,7 @@ func TestADeferredReplacementKeepsTheOldPlanUntilItsRenewal(t *testing.T) {
 			t.Errorf("%+v, %v", o, err)
 		}
 		f.wantStatus(t, "one", entitle.Active)
-		f.pass(month.Sub(noon))
+		f.clock.Move(month.Sub(noon))
 		f.change("two", func(s *play.Subscription) {
 			s.Items[0] = play.Item{ProductID: "silver_monthly", ExpiresAt: month.AddDate(0, 1, 0), OrderID: "GPA.3", AutoRenews: true}
 		})
@@ -185,7 +185,7 @@ func TestAPrepaidTopUpTakesThePlaceOfTheOneBefore(t *testing.T) {
 func TestASubscriptionBoughtAgainOutsideOfTheApp(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "one", "gold_monthly")
-		f.pass(month.Sub(noon))
+		f.clock.Move(month.Sub(noon))
 		f.change("one", func(s *play.Subscription) { s.State = play.Expired })
 		f.mustVerify(t, "ana", "one")
 		again := sub("gold_monthly", "")

@@ -42,7 +42,7 @@ func TestWhenAnOrderIsReadAgain(t *testing.T) {
 				if err := f.applyOrder(ctx, due[0], tt.paid); err != nil {
 					t.Fatal(err)
 				}
-				f.pass(tt.wait)
+				f.clock.Move(tt.wait)
 				due, err = f.db.DueOrders(ctx, f.timestamp(), ordersAtOnce)
 				if err != nil || (len(due) == 1) != (tt.wait > 0) {
 					t.Errorf("due after %s: %+v, %v", tt.wait, due, err)

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"golang.org/x/sync/semaphore"
 )
 
 func TestVerificationsBeyondThoseThatWaitForTheStoreWaitAndAreThenQueued(t *testing.T) {
@@ -52,7 +51,7 @@ func TestVerificationsBeyondThoseThatWaitForTheStoreWaitAndAreThenQueued(t *test
 		succeeds("patient")
 		close(answer)
 		all.Wait()
-		f.pass(time.Minute)
+		f.clock.Move(time.Minute)
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.Active, gold, 1)
 	})
@@ -68,7 +67,7 @@ func TestAVerificationIsQueuedWhileTheStoreHangs(t *testing.T) {
 			t.Errorf("%+v, %v", o, err)
 		}
 		f.store.hangs = false
-		f.pass(time.Minute)
+		f.clock.Move(time.Minute)
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.Active, gold, 1)
 	})

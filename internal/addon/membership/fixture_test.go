@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,16 +25,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-func TestMain(m *testing.M) {
-	if step, place := dbtest.ChildStep(); step != "" {
-		if err := beKilled(step, place); err != nil {
-			fmt.Println("failed:", err)
-		}
-		os.Exit(1)
-	}
-	dbtest.Setup()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { dbtest.Main(m, beKilled) }
 
 var (
 	noon     = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
@@ -54,9 +44,9 @@ type fixture struct {
 	*Service
 	at    dbtest.DB
 	store *scripted
+	clock *dbtest.Clock
 
 	mu      sync.Mutex
-	clock   time.Time
 	selling iap.Selling
 	events  []Event
 	tasks   map[string]Task
@@ -118,7 +108,7 @@ func opened(t *testing.T, at dbtest.DB) *fixture {
 }
 
 func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
-	f := &fixture{at: at, clock: noon, tasks: map[string]Task{}, ended: map[*addondb.DB]bool{}, store: newScripted(), point: func() {}}
+	f := &fixture{at: at, clock: dbtest.NewClock(noon), tasks: map[string]Task{}, ended: map[*addondb.DB]bool{}, store: newScripted(), point: func() {}}
 	db, err := openDatabase(ctx, at)
 	if err != nil {
 		return nil, err
@@ -127,7 +117,7 @@ func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.store.clock = func() time.Time { f.mu.Lock(); defer f.mu.Unlock(); return f.clock.Truncate(time.Second) }
+	f.store.clock = func() time.Time { return f.clock.Now().Truncate(time.Second) }
 	f.selling = iap.Selling{Enabled: true, Application: "com.example.app", ServiceAccount: []byte("{}"), Packages: map[string]int64{"silver_monthly": silver, "gold_monthly": gold}}
 	guard := &access.Guard{Installed: func() bool { return true }, Ready: func() error { return nil }, Box: func() *keyfile.Box { return box }, Now: f.now}
 	f.Service = New(Options{
@@ -149,15 +139,7 @@ func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
 
 func (f *fixture) now() time.Time {
 	f.point()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.clock
-}
-
-func (f *fixture) pass(d time.Duration) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.clock = f.clock.Add(d)
+	return f.clock.Now()
 }
 
 func (f *fixture) append(_ context.Context, tx *addondb.DB, e Event) error {
@@ -232,7 +214,7 @@ func (f *fixture) next(done map[string]bool) (id string, task Task, found bool) 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for id, task := range f.tasks {
-		if !task.Due.After(f.clock) && !done[id] {
+		if !task.Due.After(f.clock.Now()) && !done[id] {
 			delete(f.tasks, id)
 			return id, task, true
 		}

@@ -153,7 +153,7 @@ func TestANotificationIsProcessedAfterACrashAndAfterAnOutage(t *testing.T) {
 		clear(f.tasks) // the task is lost
 		f.mu.Unlock()
 		f.setDown(nil)
-		f.pass(time.Hour)
+		f.clock.Move(time.Hour)
 		if err := f.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestAVoidedNotificationIsLookedForInTheStoresList(t *testing.T) {
 		f.receive(t, n)
 		f.wantMembership(t, "ana", entitle.Active, gold, 1) // nothing in the list
 		f.store.voided = []Void{{Token: "token", OrderID: "GPA.0", At: noon, Reason: 7}, {Token: "other", OrderID: "GPA.1", At: noon}}
-		f.pass(time.Hour)
+		f.clock.Move(time.Hour)
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.Active, gold, 1) // an earlier order
 		f.wantEvents(t, "purchase.refunded ana")
@@ -180,7 +180,7 @@ func TestAVoidedNotificationIsLookedForInTheStoresList(t *testing.T) {
 		f.receive(t, n)
 		f.wantMembership(t, "ana", entitle.Revoked, gold, 2)
 		f.wantEvents(t, "purchase.refunded ana", "revoked ana")
-		f.pass(time.Hour)
+		f.clock.Move(time.Hour)
 		f.run(t)
 		f.wantEvents(t)
 		if want := f.now().Add(-time.Hour - entitle.VoidedOverlap); !f.store.since.Equal(want) {

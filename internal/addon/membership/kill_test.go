@@ -16,20 +16,12 @@ import (
 // for the time, a call to the store, a task or an event.
 func beKilled(step string, place dbtest.DB) error {
 	ctx := context.Background()
-	stopAt, err := strconv.Atoi(step)
-	if err != nil {
-		return err
-	}
 	f, err := openFixture(ctx, place)
+	if err == nil {
+		f.point, err = dbtest.StopAt(step)
+	}
 	if err != nil {
 		return err
-	}
-	points := 0
-	f.point = func() {
-		if points++; points == stopAt {
-			fmt.Println("waiting")
-			select {}
-		}
 	}
 	f.store.asked = func(string) { f.point() }
 	f.sell("token", sub("gold_monthly", f.accountOf("ana")))
@@ -78,7 +70,7 @@ func wantWhole(t *testing.T, at dbtest.DB, point int) {
 	t.Helper()
 	f := opened(t, at)
 	f.sell("token", sub("gold_monthly", f.accountOf("ana")))
-	f.pass(time.Hour)
+	f.clock.Move(time.Hour)
 	if err := f.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -92,10 +92,10 @@ func TestTheStoreConfirmsAnEndBeforeAccessEnds(t *testing.T) {
 		f.eventTypes()
 		f.change("renews", renewed)
 		f.change("ends", state(play.Expired))
-		f.pass(month.Sub(noon))
+		f.clock.Move(month.Sub(noon))
 		f.run(t)
 		f.wantEvents(t) // the first check comes after the end
-		f.pass(time.Minute)
+		f.clock.Move(time.Minute)
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.Active, gold, 2)
 		f.wantMembership(t, "ben", entitle.Expired, gold, 2)
@@ -138,19 +138,19 @@ func TestWhileTheStoreIsDownAccessContinuesForTheLeeway(t *testing.T) {
 		f.bought(t, "ana", "token", "gold_monthly")
 		f.eventTypes()
 		f.setDown(unavailable)
-		f.pass(month.Sub(noon) + time.Minute)
+		f.clock.Move(month.Sub(noon) + time.Minute)
 		for range 5 {
 			f.run(t)
 			f.wantMembership(t, "ana", entitle.Active, gold, 1)
-			f.pass(time.Hour)
+			f.clock.Move(time.Hour)
 		}
-		f.pass(2 * time.Hour)
+		f.clock.Move(2 * time.Hour)
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.Expired, gold, 2)
 		f.wantEvents(t, "suspended ana")
 		f.setDown(nil)
 		f.change("token", renewed)
-		f.pass(2 * time.Hour)
+		f.clock.Move(2 * time.Hour)
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.Active, gold, 3)
 		f.wantEvents(t, "resumed ana")
@@ -175,14 +175,14 @@ func TestHeldPurchasesAreReadUntilTheyRecover(t *testing.T) {
 		f.bought(t, "ana", "token", "gold_monthly")
 		f.change("token", state(play.OnHold))
 		f.mustVerify(t, "ana", "token")
-		f.pass(12 * time.Hour)
+		f.clock.Move(12 * time.Hour)
 		asked := f.store.count("token")
 		f.run(t)
 		if got := f.store.count("token") - asked; got != 1 {
 			t.Errorf("the store was asked %d times", got)
 		}
 		f.change("token", renewed)
-		f.pass(12 * time.Hour)
+		f.clock.Move(12 * time.Hour)
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.Active, gold, 3)
 	})
@@ -191,10 +191,10 @@ func TestHeldPurchasesAreReadUntilTheyRecover(t *testing.T) {
 func TestAClockThatJumpsNeverEndsWhatTheStoreSaysIsPaid(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "token", "gold_monthly")
-		f.pass(100 * 24 * time.Hour) // ahead, and back
+		f.clock.Move(100 * 24 * time.Hour) // ahead, and back
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.Active, gold, 1)
-		f.pass(-101 * 24 * time.Hour)
+		f.clock.Move(-101 * 24 * time.Hour)
 		f.run(t)
 		f.mustVerify(t, "ana", "token")
 		f.wantMembership(t, "ana", entitle.Active, gold, 1)
@@ -227,7 +227,7 @@ func TestEachEnvironmentIsAskedOnlyItsOwnPurchases(t *testing.T) {
 		f.selling.Simulated = true
 		f.bought(t, "ben", "simulated", "gold_monthly")
 		asked := f.store.count("real")
-		f.pass(month.Sub(noon) + 7*time.Hour)
+		f.clock.Move(month.Sub(noon) + 7*time.Hour)
 		f.change("simulated", renewed)
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.Active, gold, 1)
@@ -238,7 +238,7 @@ func TestEachEnvironmentIsAskedOnlyItsOwnPurchases(t *testing.T) {
 		f.selling.Simulated = false
 		f.change("real", renewed)
 		asked = f.store.count("simulated")
-		f.pass(33 * 24 * time.Hour)
+		f.clock.Move(33 * 24 * time.Hour)
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.Active, gold, 2)
 		f.wantMembership(t, "ben", entitle.Expired, gold, 3)

@@ -24,7 +24,7 @@ func TestAMergeMovesEverythingOfAUser(t *testing.T) {
 		_, err = f.Verify(t.Context(), "ana", "token", "")
 		wantCode(t, err, "owned_by_other_user")
 		f.mustVerify(t, "ben", "token")
-		f.pass(time.Hour) // the end of the grant is that of its new owner
+		f.clock.Move(time.Hour) // the end of the grant is that of its new owner
 		f.run(t)
 		f.wantMembership(t, "ben", entitle.Active, silver, 2)
 	})
@@ -118,7 +118,7 @@ func TestAnErasureLeavesPurchasesWithoutUserAndToken(t *testing.T) {
 		if u, err := f.db.IdentityUser(t.Context(), f.accountOf("ana")); err == nil {
 			t.Errorf("the account id is still %s's", u)
 		}
-		f.pass(31 * 24 * time.Hour)
+		f.clock.Move(31 * 24 * time.Hour)
 		if failed := f.run(t); len(failed) != 0 {
 			t.Error(failed)
 		}

@@ -28,7 +28,7 @@ func TestAGrantIsASourceOfAMembershipUntilItsEnd(t *testing.T) {
 		if err != nil || m.Membership.Package.ID != gold || *m.Membership.Source != "grant" || m.Membership.ManageURL != nil || m.Membership.Version != 2 {
 			t.Errorf("%+v, %v", m, err)
 		}
-		f.pass(time.Hour)
+		f.clock.Move(time.Hour)
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.Active, silver, 3)
 		f.wantEvents(t, "changed ana", "will_not_renew ana", "changed ana")
@@ -130,7 +130,7 @@ func TestPackagesThatMembersHaveAreCounted(t *testing.T) {
 			}
 		}
 		want(2)
-		f.pass(time.Hour)
+		f.clock.Move(time.Hour)
 		want(1)
 		f.change("token", state(play.Expired))
 		f.mustVerify(t, "ana", "token")
@@ -219,7 +219,7 @@ func TestAUserTakesAnInactivePurchaseUnderItsPolicy(t *testing.T) {
 		f.mustVerify(t, "ben", "token")
 		_, err = f.Verify(t.Context(), "ana", "token", "") // too soon
 		wantCode(t, err, "owned_by_other_user")
-		f.pass(transferWait)
+		f.clock.Move(transferWait)
 		f.mustVerify(t, "ana", "token")
 	})
 }
@@ -233,7 +233,7 @@ func TestAThiefGetsNothingAndTheSiteIsToldOnceAnHour(t *testing.T) {
 			wantCode(t, err, "owned_by_other_user")
 		}
 		f.wantEvents(t, "purchase.theft_suspected ben")
-		f.pass(2 * time.Hour)
+		f.clock.Move(2 * time.Hour)
 		_, err := f.Verify(t.Context(), "ben", "token", "")
 		wantCode(t, err, "owned_by_other_user")
 		f.wantEvents(t, "purchase.theft_suspected ben")
@@ -297,7 +297,7 @@ func TestWhatTheStoreDidIsWrittenDownWhateverHappensThen(t *testing.T) {
 					t.Errorf("the audit log has %+v, %v", written, err)
 				}
 				f.setDown(nil)
-				f.pass(time.Minute)
+				f.clock.Move(time.Minute)
 				f.run(t)
 				f.wantMembership(t, "ana", entitle.Revoked, gold, 2)
 				f.wantEvents(t, "revoked ana")

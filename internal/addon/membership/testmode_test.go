@@ -27,7 +27,7 @@ func TestNotificationsOfRealPurchasesWaitForTheEndOfTestMode(t *testing.T) {
 		if _, err := f.Intend(t.Context(), "ben", nil); err != nil {
 			t.Fatal(err)
 		}
-		f.pass(elsewhereWait)
+		f.clock.Move(elsewhereWait)
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.Active, gold, 2)
 		f.wantMembership(t, "ben", entitle.Active, silver, 1)
@@ -53,13 +53,13 @@ func TestRealPurchasesAreAcknowledgedAfterTestMode(t *testing.T) {
 		f.store.refusing = unavailable
 		f.bought(t, "ana", "real", "gold_monthly")
 		f.selling.Simulated, f.store.refusing = true, nil
-		f.pass(time.Minute)
+		f.clock.Move(time.Minute)
 		f.run(t)
 		if list, _, err := f.Purchases(t.Context(), "ana", "", 0); err != nil || list[0].Acknowledged {
 			t.Errorf("%+v, %v", list, err)
 		}
 		f.selling.Simulated = false
-		f.pass(elsewhereWait)
+		f.clock.Move(elsewhereWait)
 		f.run(t)
 		if list, _, err := f.Purchases(t.Context(), "ana", "", 0); err != nil || !list[0].Acknowledged {
 			t.Errorf("%+v, %v", list, err)
@@ -75,10 +75,10 @@ func TestRefundsDuringTestModeAreFoundAfterIt(t *testing.T) {
 		}
 		f.run(t)
 		f.selling.Simulated = true
-		f.pass(10 * time.Hour)
+		f.clock.Move(10 * time.Hour)
 		f.run(t)
 		f.selling.Simulated = false
-		f.pass(time.Hour)
+		f.clock.Move(time.Hour)
 		f.run(t)
 		if want := noon.Add(-entitle.VoidedOverlap); !f.store.since.Equal(want) {
 			t.Errorf("the list was read from %s, want %s", f.store.since, want)

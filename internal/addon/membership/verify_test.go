@@ -91,7 +91,7 @@ func TestAPurchaseIsRefused(t *testing.T) {
 				f.wantMembership(t, "ana", entitle.None, 0, 0)
 				f.selling = before
 				f.setDown(nil)
-				f.pass(failureWindow + time.Second)
+				f.clock.Move(failureWindow + time.Second)
 			})
 		}
 		if got := fmt.Sprint(f.store.count("acknowledge token")); got != "0" {
@@ -149,7 +149,7 @@ func TestABadTokenIsNotSentToTheStoreAgainForFiveMinutes(t *testing.T) {
 		if f.store.count("token") != asked {
 			t.Error("the store was asked")
 		}
-		f.pass(failureWindow + time.Second)
+		f.clock.Move(failureWindow + time.Second)
 		f.sell("token", sub("gold_monthly", f.accountOf("ana")))
 		if _, err := f.Verify(t.Context(), "ana", "token", ""); err != nil {
 			t.Error(err)
@@ -168,7 +168,7 @@ func TestWhileTheStoreIsDownAVerificationIsQueued(t *testing.T) {
 			}
 		}
 		f.wantMembership(t, "ana", entitle.None, 0, 0)
-		f.pass(time.Minute)
+		f.clock.Move(time.Minute)
 		if failed := f.run(t); len(failed) == 0 {
 			t.Error("the task did not fail")
 		}

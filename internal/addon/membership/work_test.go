@@ -6,13 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/jwt"
-
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/play"
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
 )
 
 func TestAnAcknowledgementSurvivesACrashAndIsAlarmed(t *testing.T) {
@@ -37,7 +36,7 @@ func TestAnAcknowledgementSurvivesACrashAndIsAlarmed(t *testing.T) {
 		if alerts, err := f.Alerts(t.Context(), program); err != nil || len(alerts) != 0 {
 			t.Errorf("%+v, %v", alerts, err)
 		}
-		f.pass(time.Hour)
+		f.clock.Move(time.Hour)
 		f.run(t)
 		alerts, err := f.Alerts(t.Context(), program)
 		if err != nil || len(alerts) != 1 || alerts[0].Kind != alertUnacknowledged || alerts[0].Subject != o.Purchase.ID {
@@ -60,7 +59,7 @@ func TestActivePurchasesWithoutNewsAreReadOnceADaySpread(t *testing.T) {
 		for _, token := range []string{"one", "two", "three", "four"} {
 			names = append(names, f.bought(t, "ana", token, "gold_monthly").Purchase.ID)
 		}
-		f.pass(4 * 24 * time.Hour)
+		f.clock.Move(4 * 24 * time.Hour)
 		f.mustVerify(t, "ana", "four") // news
 		again, err := f.doSweep(t.Context(), nil)
 		if err != nil || !again.Equal(f.now().Add(24*time.Hour)) {
@@ -76,7 +75,7 @@ func TestActivePurchasesWithoutNewsAreReadOnceADaySpread(t *testing.T) {
 		if !f.due(KindReread, names[3]).IsZero() {
 			t.Error("the one with news is read")
 		}
-		f.pass(23 * time.Hour)
+		f.clock.Move(23 * time.Hour)
 		asked := f.store.count("one")
 		f.run(t)
 		if f.store.count("one") != asked+1 {
@@ -137,7 +136,7 @@ func TestSilenceIsAlarmedOnlyWhilePurchasesAreRenewed(t *testing.T) {
 			t.Error("alarmed without renewals")
 		}
 		f.change("token", renewed)
-		f.pass(month.Sub(noon) + time.Minute)
+		f.clock.Move(month.Sub(noon) + time.Minute)
 		f.run(t)
 		if !alarmed() {
 			t.Error("not alarmed")

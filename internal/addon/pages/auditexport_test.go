@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -39,7 +40,7 @@ func TestAuditLogIsDownloadedAsThePageShowsIt(t *testing.T) {
 				t.Errorf("%s holds %s", name, file.Body)
 			}
 			b.Get("/api-addons/admin/"+name, "Accept", "application/json").Status(http.StatusOK)
-			if all := b.Get("/api-addons/admin/" + name).Body; !strings.Contains(all, "settings.publish") || strings.Contains(all, privateKey()[30:60]) {
+			if all := b.Get("/api-addons/admin/" + name).Body; !strings.Contains(all, "settings.publish") || strings.Contains(all, addontest.PrivateKey(addontest.Key())[30:60]) {
 				t.Errorf("%s holds %s", name, all)
 			}
 		}
@@ -72,7 +73,7 @@ func (c *slowClient) Write(b []byte) (int, error) {
 func TestExportOfALargeLog(t *testing.T) {
 	s := one(t)
 	s.fillIn(t)
-	s.exec(t, `INSERT INTO audit (at, actor_kind, actor, face, address, action, workspace, subject, detail, before, after)
+	addontest.Execute(t, s.at, `INSERT INTO audit (at, actor_kind, actor, face, address, action, workspace, subject, detail, before, after)
 		SELECT at, actor_kind, actor, face, address, action, workspace, subject, '`+strings.Repeat("long ", 40_000)+`', before, after FROM audit WHERE action = 'package.add'`)
 	b := s.signedIn(t)
 	site, err := url.Parse(s.server.URL)

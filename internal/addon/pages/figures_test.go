@@ -5,6 +5,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 )
 
 const dashboardPath = "/api-addons/admin"
@@ -39,7 +40,7 @@ func TestDashboardSaysThatAnUpdateIsWaiting(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
 		b.Get(dashboardPath).Says("Addon Up to date Version 1.2.3.", "The update has run")
-		s.exec(t, `DELETE FROM definitions WHERE name = 'appName'`)
+		addontest.Execute(t, s.at, `DELETE FROM definitions WHERE name = 'appName'`)
 		p := b.Get(dashboardPath).Says("Addon Update available Version 1.2.3 has", "An update is available")
 		if got := mainOf(p); got != updatePath {
 			t.Errorf("the main button leads to %q", got)

@@ -1,42 +1,18 @@
 package pages_test
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/json"
-	"encoding/pem"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 )
 
-// privateKey is one RSA key for all tests, because making it takes a while.
-var privateKey = sync.OnceValue(func() string {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		panic(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		panic(err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
-})
-
 // serviceAccount is a right service-account file.
 func serviceAccount() []byte {
-	file, err := json.Marshal(map[string]string{
-		"type": "service_account", "project_id": "site-example", "client_email": "play@site-example.iam.gserviceaccount.com", "private_key": privateKey(),
-	})
-	if err != nil {
-		panic(err)
-	}
-	return file
+	return addontest.ServiceAccount(map[string]any{"project_id": "site-example", "client_email": "play@site-example.iam.gserviceaccount.com"})
 }
 
 // fillIn creates a site as an owner has it after a while, with changes that wait.
@@ -45,16 +21,16 @@ func (s *site) fillIn(t *testing.T) {
 	s.mustPackage(t, 1, "Silver", true)
 	s.mustPackage(t, 2, "Gold", true)
 	s.mustPackage(t, 7, "Member", false)
-	s.clock.move(time.Hour)
+	s.clock.Move(time.Hour)
 	s.mustSet(t, settings.KeyAppName, "Rain", settings.KeyIDPAndroidClientID, "1234567890-ghijkl.apps.idp.example", settings.KeyMessengerURLScheme, "rainchat", settings.KeyMessengerDomain, "chat.site.example")
 	s.mustPublish(t, "First settings")
-	s.clock.move(26 * time.Hour)
+	s.clock.Move(26 * time.Hour)
 	if _, err := s.Settings.SetServiceAccount(t.Context(), operator, 0, serviceAccount()); err != nil {
 		t.Fatal(err)
 	}
 	s.mustSet(t, iap.KeyEnabled, "1", iap.KeyPackageName, "com.example.rain", iap.KeyProductMap, `{"store":{"gold_monthly":2,"gold_yearly":2}}`)
 	s.mustPublish(t, "In-app purchases for gold members")
-	s.clock.move(time.Hour)
+	s.clock.Move(time.Hour)
 	if _, err := s.Settings.AddKey(t.Context(), operator, settings.Edit{}, "betaBanner", settings.TypeBool, "true"); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +48,7 @@ func (s *site) fillIn(t *testing.T) {
 	if _, err := s.Members.AddGrant(t.Context(), operator, "user-1", 2, time.Time{}, "Prize"); err != nil {
 		t.Fatal(err)
 	}
-	s.exec(t, `INSERT INTO purchases (name, platform, token_digest, sealed, retires, user_id, transferred, environment, application, state, status, status_since,
+	addontest.Execute(t, s.at, `INSERT INTO purchases (name, platform, token_digest, sealed, retires, user_id, transferred, environment, application, state, status, status_since,
 			access, unverified, started_at, expires_at, canceled_by, region, account_id, pending_order, acknowledged, reads, read_at, created_at)
 		VALUES ('pur_1', 'store', '', '', false, 'user-1', false, 'production', 'com.example.rain', 'ACTIVE', 'active', '2026-11-01T12:00:00Z',
 			true, false, '2026-11-01T12:00:00Z', '2026-12-01T12:00:00Z', '', 'DE', '', '', true, 1, '2026-11-01T12:00:00Z', '2026-11-01T12:00:00Z')`,

@@ -2,23 +2,18 @@ package pages_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
-	"net/netip"
-	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/pages"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
-	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -28,54 +23,15 @@ const (
 	password = "four quiet green words"
 )
 
-var (
-	operator = people.Operator("tester")
-	noon     = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-)
-
-// clock is a time that stands still until it is moved.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) move(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
-}
-
-// logged is what was written to the log.
-type logged struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logged) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
+var operator, noon = addontest.Operator, addontest.Noon
 
 // site is an addon with its pages, served over HTTP, on a real database.
 type site struct {
 	*addon.Addon
-	clock  *clock
+	clock  *dbtest.Clock
 	frame  *frame.Frame
 	server *httptest.Server
-	log    *logged
+	log    *webtest.Log
 	at     dbtest.DB
 	base   string
 }
@@ -90,48 +46,35 @@ func newSite(t *testing.T, at dbtest.DB, with func(*frame.Options)) *site {
 // newSiteAt is newSite with another address in place of Google Play's.
 func newSiteAt(t *testing.T, at dbtest.DB, playURL string, with func(*frame.Options)) *site {
 	t.Helper()
-	s := &site{clock: &clock{at: noon}, log: &logged{}, at: at}
+	s := &site{clock: dbtest.NewClock(noon), log: &webtest.Log{}, at: at}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	var err error
-	s.Addon, err = addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Log: log, Now: s.clock.now, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, PlayURL: playURL})
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
 		if t.Failed() {
 			t.Log(s.log)
 		}
 	})
+	s.Addon = addontest.Open(t, at, addon.Options{Log: log, Now: s.clock.Now, AllowPrivate: addontest.Loopback, PlayURL: playURL})
 	_ = s.Prepare(t.Context()) // says in an empty place that there is no addon
 	o := pages.FrameOptions(s.Addon)
-	o.Log, o.Now = log, s.clock.now
+	o.Log, o.Now = log, s.clock.Now
 	if with != nil {
 		with(&o)
 	}
+	var err error
 	if s.frame, err = frame.New(o); err != nil {
 		t.Fatal(err)
 	}
 	s.base = o.BasePath
-	edge := web.NewEdge(web.Options{Log: log, Now: s.clock.now})
+	edge := web.NewEdge(web.Options{Log: log, Now: s.clock.Now})
 	s.server = httptest.NewServer(frame.StripBase(o.BasePath, edge.Handler(pages.New(pages.Options{Addon: s.Addon, Frame: s.frame}))))
 	t.Cleanup(s.server.Close)
 	return s
 }
 
 // updatedSite is a site after its first update, with an administrator.
-var updatedSite = dbtest.NewTemplate(func(at dbtest.DB) error {
-	ctx := context.Background()
-	a, err := addon.Open(ctx, addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: func() time.Time { return noon }})
-	if err != nil {
-		return err
-	}
-	if _, err = a.Update(ctx, operator, nil); err == nil {
-		_, err = a.People().CreateAdministrator(ctx, operator, email, password)
-	}
-	return errors.Join(err, a.Close())
+var updatedSite = addontest.NewTemplate(noon, func(ctx context.Context, a *addon.Addon) error {
+	_, err := a.People().CreateAdministrator(ctx, operator, email, password)
+	return err
 })
 
 // opened opens a copy of updatedSite.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -140,7 +141,7 @@ func TestServiceAccountIsKeptAndNeverShown(t *testing.T) {
 		b := s.signedIn(t)
 		b.Fill(accountPath, accountPath, "json", string(serviceAccount())).LeadsTo(accountPath)
 		p := b.Get(accountPath).Says("play@site-example.iam.gserviceaccount.com", "service_account", "site-example", "is in the draft, encrypted", "used from the next publish on")
-		hidden := strings.Split(privateKey(), "\n")[1:5]
+		hidden := strings.Split(addontest.PrivateKey(addontest.Key()), "\n")[1:5]
 		p.SilentAbout(hidden...)
 		b.Upload(accountPath, serviceAccount(), "json", "", "do", "save", "revision", b.Revision(accountPath, accountPath)).LeadsTo(accountPath)
 		b.Post(accountPath+"/test").Status(http.StatusOK).Says("Result", "the current service account", "Its private_key can be read").SilentAbout(hidden...)
@@ -167,7 +168,7 @@ func TestAServiceAccountThatSomebodyElseSetFirstIsNotOverwritten(t *testing.T) {
 			b.PostForm(accountPath, mine),
 			b.Upload(accountPath, serviceAccount(), "json", "", "do", "save", "revision", mine.Get("revision")),
 		} {
-			p.Status(http.StatusPreconditionFailed).SilentAbout(strings.Split(privateKey(), "\n")[1:5]...)
+			p.Status(http.StatusPreconditionFailed).SilentAbout(strings.Split(addontest.PrivateKey(addontest.Key()), "\n")[1:5]...)
 			p.Says("Nothing was saved: somebody else saved first", "choose or paste it again", "Last changed by", "by command line", "hers@site-example.iam.gserviceaccount.com")
 			if p.Form(accountPath).Get("json") != "" {
 				t.Error("the file stands in the form again")

@@ -3,6 +3,7 @@ package pages_test
 import (
 	"testing"
 
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -18,7 +19,7 @@ func relativeOf(p *webtest.Page, rel string) string {
 func TestPagersSayWhichPartOfHowMuchIsShownAndLeadPageByPage(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
-		s.exec(t, `DELETE FROM audit`,
+		addontest.Execute(t, s.at, `DELETE FROM audit`,
 			`INSERT INTO audit (at, actor_kind, actor, face, address, action, workspace, subject, detail, before, after)
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1320)
 			SELECT '2026-11-01T12:00:00Z', 'operator', CASE WHEN i % 11 = 0 THEN 'eve' ELSE 'bob' END, 'command', '', 'package.add', '', CAST(i AS text), '', '', '' FROM n`,

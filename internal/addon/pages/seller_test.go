@@ -1,15 +1,13 @@
 package pages_test
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
 	"net/http"
 	"net/http/httptest"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/play/playfake"
@@ -28,15 +26,6 @@ type seller struct {
 	down *atomic.Bool // the simulated Play does not answer
 }
 
-// playKey is made once: to make one takes a while.
-var playKey = sync.OnceValue(func() *rsa.PrivateKey {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		panic(err)
-	}
-	return key
-})
-
 // sellers runs fn with a site that sells on both engines.
 func sellers(t *testing.T, fn func(t *testing.T, s *seller)) {
 	t.Helper()
@@ -48,7 +37,7 @@ func sellers(t *testing.T, fn func(t *testing.T, s *seller)) {
 func newSeller(t *testing.T, at dbtest.DB) *seller {
 	t.Helper()
 	store, err := playfake.New(playfake.Options{
-		Package: "com.example.rain", Start: noon, AccountKey: playKey(), PushKey: playKey(), Audience: pushAudience, PushAccount: pushAccount,
+		Package: "com.example.rain", Start: noon, AccountKey: addontest.Key(), PushKey: addontest.Key(), Audience: pushAudience, PushAccount: pushAccount,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +69,7 @@ func newSeller(t *testing.T, at dbtest.DB) *seller {
 
 // pass moves both clocks.
 func (s *seller) pass(d time.Duration) {
-	s.clock.move(d)
+	s.clock.Move(d)
 	s.play.Advance(d)
 }
 

@@ -2,14 +2,12 @@ package pages_test
 
 import (
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon"
-	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/dbtest"
-	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -114,17 +112,10 @@ func TestUpdateThatFailsSaysWhichStepAndLeavesTheOldState(t *testing.T) {
 	token := s.setupToken(t)
 	// An update that was killed before it had all tables leaves some; a table that can't
 	// be written stops the next one after the key file.
-	db, err := sqldb.Open(t.Context(), sqldb.Options{Path: filepath.Join(s.at.Dir, addon.DatabaseName), Schemas: addondb.Schemas})
-	if err != nil {
+	if err := addontest.Database(t, s.at).Queries.DB().Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Queries().Exec(t.Context(), `CREATE TRIGGER broken BEFORE INSERT ON definitions BEGIN SELECT RAISE(ABORT, 'broken'); END`); err != nil {
-		t.Fatal(err)
-	}
+	addontest.Execute(t, s.at, `CREATE TRIGGER broken BEFORE INSERT ON definitions BEGIN SELECT RAISE(ABORT, 'broken'); END`)
 	b := s.browser(t)
 	p := b.Post(updatePath, "do", "run", "token", token)
 	if p.StatusCode < 400 {
@@ -137,9 +128,7 @@ func TestUpdateThatFailsSaysWhichStepAndLeavesTheOldState(t *testing.T) {
 	if s.Installed() {
 		t.Error("it counts as installed")
 	}
-	if _, err := db.Queries().Exec(t.Context(), `DROP TRIGGER broken`); err != nil {
-		t.Fatal(err)
-	}
+	addontest.Execute(t, s.at, `DROP TRIGGER broken`)
 	form := p.Form(updatePath)
 	form.Set("do", "run")
 	b.PostForm(updatePath, form).Status(http.StatusOK).Says("The update is done")

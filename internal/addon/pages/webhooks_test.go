@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/events"
 )
 
@@ -90,7 +91,7 @@ func TestAWebhookIsPausedResumedRotatedAndRemoved(t *testing.T) {
 		}
 		form := b.Get(hooksPath + "/1/rotate").Form(hooksPath + "/1/rotate")
 		form.Set("password", password)
-		s.clock.move(time.Minute)
+		s.clock.Move(time.Minute)
 		first := b.PostForm(hooksPath+"/1/rotate", form).Status(http.StatusOK).Value("webhook-secret")
 		b.PostForm(hooksPath+"/1/rotate", form).LeadsTo(hooksPath + "/1") // loaded again
 		b.Get(hooksPath+"/1").Says("this secret was rotated already", "Old secret also signs until").SilentAbout(first)
@@ -111,7 +112,7 @@ func TestDeliveriesAreListedShownAndSentAgain(t *testing.T) {
 		b.Get(hooksPath + "/1?state=nonsense").Says("test.ping")
 		b.Get(hooksPath+"/1/deliveries/1").Says("Not sent yet", `"type": "test.ping"`, "Webhook-Id: evt_").SilentAbout("Send again", "whsec_")
 		b.Get(hooksPath + "/2/deliveries/1").Status(http.StatusNotFound)
-		s.exec(t, `UPDATE deliveries SET state = 'failed', next_at = NULL, attempts = 1`, `INSERT INTO delivery_attempts (delivery, at, status, took_ms, excerpt) VALUES (1, '2026-11-01T12:00:00Z', 500, 12, 'oh no')`)
+		addontest.Execute(t, s.at, `UPDATE deliveries SET state = 'failed', next_at = NULL, attempts = 1`, `INSERT INTO delivery_attempts (delivery, at, status, took_ms, excerpt) VALUES (1, '2026-11-01T12:00:00Z', 500, 12, 'oh no')`)
 		b.Get(hooksPath+"/1/deliveries/1").Says("Failed", "oh no", "500", "12 ms", "Send again")
 		b.Post(hooksPath + "/1/deliveries/1/replay").LeadsTo(hooksPath + "/1/deliveries/1")
 		d, _, err := s.Events.Delivery(t.Context(), operator, 1)

@@ -4,16 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/simulator"
@@ -22,16 +20,7 @@ import (
 	"github.com/countersign/countersign/internal/people"
 )
 
-func TestMain(m *testing.M) {
-	if step, place := dbtest.ChildStep(); step != "" {
-		if err := beKilled(step, place); err != nil {
-			fmt.Println("failed:", err)
-		}
-		os.Exit(1)
-	}
-	dbtest.Setup()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { dbtest.Main(m, beKilled) }
 
 var (
 	operator = people.Operator("tester")
@@ -46,29 +35,19 @@ const silver, gold = 1, 2
 // would leave the machine fails the test: Google is at an address that answers nothing.
 type fixture struct {
 	*addon.Addon
-	at dbtest.DB
-
-	mu    sync.Mutex
-	clock time.Time
+	at    dbtest.DB
+	clock *dbtest.Clock
 	// point is called at each question for the time.
 	point func()
 }
 
 func (f *fixture) now() time.Time {
 	f.point()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.clock
-}
-
-func (f *fixture) pass(d time.Duration) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.clock = f.clock.Add(d)
+	return f.clock.Now()
 }
 
 func open(ctx context.Context, at dbtest.DB, options ...func(*addon.Options)) (*fixture, error) {
-	f := &fixture{at: at, clock: noon, point: func() {}}
+	f := &fixture{at: at, clock: dbtest.NewClock(noon), point: func() {}}
 	o := addon.Options{Dir: at.Dir, URL: at.URL, HashCost: people.TestCost, Now: f.now}
 	for _, set := range options {
 		set(&o)
@@ -98,19 +77,13 @@ func opened(t *testing.T, at dbtest.DB, options ...func(*addon.Options)) *fixtur
 
 // inTestMode is an addon that sells silver and gold in test mode, without an application ID and
 // without a service account.
-var inTestMode = dbtest.NewTemplate(func(at dbtest.DB) error {
-	ctx := context.Background()
-	f, err := open(ctx, at)
-	if err != nil {
-		return err
-	}
-	_, err = f.Update(ctx, operator, nil)
+var inTestMode = addontest.NewTemplate(noon, func(ctx context.Context, a *addon.Addon) (err error) {
 	for _, p := range []iap.Package{{ID: silver, Name: "Silver", Rank: 1, Paid: true}, {ID: gold, Name: "Gold", Rank: 2, Paid: true}} {
-		err = errors.Join(err, f.IAP.AddPackage(ctx, operator, p))
+		err = errors.Join(err, a.IAP.AddPackage(ctx, operator, p))
 	}
-	return errors.Join(err, f.publish(ctx, map[string]string{
+	return errors.Join(err, (&fixture{Addon: a}).publish(ctx, map[string]string{
 		iap.KeyEnabled: "1", iap.KeySandboxEnabled: "1", iap.KeyProductMap: `{"store":{"silver_monthly":1,"gold_monthly":2}}`,
-	}), f.Close())
+	}))
 })
 
 // publish changes settings and publishes them.
@@ -184,18 +157,4 @@ func wantCode(t *testing.T, err error, code string) {
 	if !fault.HasCode(err, code) {
 		t.Errorf("%v, want %q", err, code)
 	}
-}
-
-// run runs the background work until the test ends.
-func (f *fixture) run(t *testing.T) {
-	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- f.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
 }

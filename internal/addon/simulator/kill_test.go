@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/dbtest"
 )
@@ -16,10 +17,6 @@ import (
 // for the time with the number of its step.
 func beKilled(step string, place dbtest.DB) error {
 	ctx := context.Background()
-	stopAt, err := strconv.Atoi(step)
-	if err != nil {
-		return err
-	}
 	f, err := open(ctx, place)
 	if err == nil {
 		err = f.Prepare(ctx)
@@ -28,15 +25,11 @@ func beKilled(step string, place dbtest.DB) error {
 		return err
 	}
 	list, _, err := f.Simulator.Purchases(ctx, operator)
+	if err == nil {
+		f.point, err = dbtest.StopAt(step)
+	}
 	if err != nil {
 		return err
-	}
-	points := 0
-	f.point = func() {
-		if points++; points == stopAt {
-			fmt.Println("waiting")
-			select {}
-		}
 	}
 	if _, err := f.Simulator.Buy(ctx, operator, simulator.Order{User: "ana", Product: "gold_monthly", Replaces: list[0].Ref}); err != nil {
 		return err
@@ -75,8 +68,8 @@ func wantOneOrTheOther(t *testing.T, f *fixture, point int) int {
 		t.Fatal(err)
 	}
 	want := []string{"membership.activated", "membership.changed"}[:len(list)]
-	f.pass(time.Hour)
-	f.run(t)
+	f.clock.Move(time.Hour)
+	addontest.Run(t, f.Addon)
 	f.await(t, "ana", "active", int64(len(list)))
 	feed, err := f.Events.List(t.Context(), operator, 0, 0)
 	var got []string

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/simulator"
 )
@@ -98,10 +99,10 @@ func TestActsAreThoseThatArePossible(t *testing.T) {
 // An upgrade is one change for the site, whatever order background work takes.
 func TestAnUpgradeIsOneChange(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		f.run(t)
+		addontest.Run(t, f.Addon)
 		for range 10 {
 			ref := f.buy(t, "ana", "silver_monthly", "").Purchase.Ref
-			f.pass(time.Hour) // the tasks of the first purchase are due
+			f.clock.Move(time.Hour) // the tasks of the first purchase are due
 			step := f.buy(t, "ana", "gold_monthly", ref)
 			wantStep(t, step, "active", "active", gold, "changed")
 			f.do(t, step.Purchase.Ref, simulator.Refund)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/dbtest"
@@ -82,8 +83,8 @@ func TestASubscriptionRenewsByItself(t *testing.T) {
 	inTestMode.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		f := opened(t, at, func(o *addon.Options) { o.PlayURL = google.URL })
 		f.buy(t, "ana", "gold_monthly", "")
-		f.pass(40 * 24 * time.Hour)
-		f.run(t)
+		f.clock.Move(40 * 24 * time.Hour)
+		addontest.Run(t, f.Addon)
 		f.await(t, "ana", "active", 2)
 		list, _, err := f.Simulator.Purchases(t.Context(), operator)
 		if err != nil || !list[0].ExpiresAt.Equal(noon.AddDate(0, 2, 0)) {
@@ -166,8 +167,8 @@ func TestSimulatedPurchasesEndAfterTestMode(t *testing.T) {
 		if err := f.publish(t.Context(), off); err != nil {
 			t.Fatal(err)
 		}
-		f.pass(32 * 24 * time.Hour)
-		f.run(t)
+		f.clock.Move(32 * 24 * time.Hour)
+		addontest.Run(t, f.Addon)
 		f.await(t, "ana", "expired", 2)
 	})
 }

@@ -1,58 +1,47 @@
-package addon
+package settings_test
 
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
-	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/google/go-cmp/cmp"
 )
 
-func asError(err error, e **countersign.Error) bool { return errors.As(err, e) }
-
-// What apps receive right after the first update: every key of spec 2.5, ids as
-// strings, the switch as a boolean.
-const defaultsServed = `{"appName":"My app","idpIosClientId":"","idpAndroidClientId":"","pushEnabled":false,"pushAppId":"",` +
-	`"pushTimelineAppId":"","streamAppId":"","messengerUrlScheme":"","messengerAndroidPackageId":"","messengerDomain":""}`
-
 func TestDefaultsAreServedAfterTheFirstUpdate(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		if got := string(f.served(t).JSON); got != defaultsServed {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		if got := string(f.Served(t).JSON); got != addontest.DefaultsServed {
 			t.Errorf("served %s", got)
 		}
-		if got := string(f.view(t).JSON); got != `{"enabled":false,"sandbox_enabled":false,"platforms":{"store":{"enabled":false,"package_name":""}},"products":[]}` {
+		if got := string(f.View(t).JSON); got != `{"enabled":false,"sandbox_enabled":false,"platforms":{"store":{"enabled":false,"package_name":""}},"products":[]}` {
 			t.Errorf("iap %s", got)
 		}
 	})
 }
 
 func TestDraftIsServedOnlyOncePublished(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
-		if got := string(f.served(t).JSON); got != defaultsServed {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		f.MustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
+		if got := string(f.Served(t).JSON); got != addontest.DefaultsServed {
 			t.Errorf("a draft is served: %s", got)
 		}
 		preview, err := f.Settings.Preview(t.Context(), operator)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.clock.move(60e9)
-		p := f.mustPublish(t, "a name")
-		want := strings.Replace(defaultsServed, "My app", "Tuneful", 1)
-		if got := f.served(t); string(got.JSON) != want || got.Version != 2 || string(preview) != want {
+		f.Clock.Move(60e9)
+		p := f.MustPublish(t, "a name")
+		want := strings.Replace(addontest.DefaultsServed, "My app", "Tuneful", 1)
+		if got := f.Served(t); string(got.JSON) != want || got.Version != 2 || string(preview) != want {
 			t.Errorf("served %s, version %d, preview %s", got.JSON, got.Version, preview)
 		}
-		if p.Version.Number != 2 || p.Version.Note != "a name" || p.Version.Actor != "tester" || !p.Version.At.Equal(noon.Add(60e9)) {
+		if p.Version.Number != 2 || p.Version.Note != "a name" || p.Version.Actor != "tester" || !p.Version.At.Equal(addontest.Noon.Add(60e9)) {
 			t.Errorf("version %+v", p.Version)
 		}
 		wantChange := []settings.Change{{Key: settings.KeyAppName, Label: "App name", Before: "My app", After: "Tuneful"}}
@@ -63,21 +52,21 @@ func TestDraftIsServedOnlyOncePublished(t *testing.T) {
 }
 
 func TestPublishingNothingSaysSo(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		lines := len(f.audits(t))
-		p := f.mustPublish(t, "nothing")
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		lines := len(f.Audits(t))
+		p := f.MustPublish(t, "nothing")
 		if !p.Nothing || p.Version.Number != 1 || len(p.Changes) != 0 {
 			t.Errorf("%+v", p)
 		}
-		f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
-		f.mustSet(t, map[string]string{settings.KeyAppName: "My app"})
-		if p := f.mustPublish(t, "there and back"); !p.Nothing {
+		f.MustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
+		f.MustSet(t, map[string]string{settings.KeyAppName: "My app"})
+		if p := f.MustPublish(t, "there and back"); !p.Nothing {
 			t.Errorf("%+v", p)
 		}
 		if list, err := f.Settings.Versions(t.Context(), operator, 0, 0); err != nil || len(list) != 1 {
 			t.Errorf("%d versions, %v", len(list), err)
 		}
-		if got := len(f.audits(t)); got != lines+2 {
+		if got := len(f.Audits(t)); got != lines+2 {
 			t.Errorf("%d lines of audit were written, want the two changes", got-lines)
 		}
 	})
@@ -105,18 +94,18 @@ func TestRulesBetweenKeysAreCheckedAtPublish(t *testing.T) {
 		}, nil, []string{"iapProductMapJson", "iapStoreServiceAccountJson"}},
 		{"not selling", map[string]string{"iapProductMapJson": `{"store":{"free":2}}`}, nil, nil},
 	}
-	engines(t, func(t *testing.T, f *fixture) {
-		f.mustPackage(t, 1, "Gold", true)
-		f.mustPackage(t, 2, "Free", false)
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		f.MustPackage(t, 1, "Gold", true)
+		f.MustPackage(t, 2, "Free", false)
 		clean := map[string]string{
 			"appName": "x", "pushEnabled": "0", "pushAppId": "", "pushTimelineAppId": "", "iapEnabled": "0", "iapStorePackageName": "", "iapProductMapJson": "",
 		}
 		for _, c := range cases {
-			f.mustSet(t, clean)
-			f.mustPublish(t, "")
-			f.mustSet(t, c.set)
+			f.MustSet(t, clean)
+			f.MustPublish(t, "")
+			f.MustSet(t, c.set)
 			var errs, warnings []string
-			for _, p := range f.settings(t).Problems {
+			for _, p := range f.Draft(t).Problems {
 				if p.Severity == settings.SeverityError {
 					errs = append(errs, p.Key)
 				} else {
@@ -127,11 +116,11 @@ func TestRulesBetweenKeysAreCheckedAtPublish(t *testing.T) {
 			if !slices.Equal(errs, c.errors) || !slices.Equal(warnings, c.warnings) {
 				t.Errorf("%s: errors %q, warnings %q; want %q, %q", c.name, errs, warnings, c.errors, c.warnings)
 			}
-			before := f.served(t).Version
+			before := f.Served(t).Version
 			p, err := f.Settings.Publish(t.Context(), operator, 0, "")
 			if c.errors != nil {
-				wantFields(t, err, c.errors...)
-				if f.served(t).Version != before {
+				addontest.WantFields(t, err, c.errors...)
+				if f.Served(t).Version != before {
 					t.Errorf("%s: it was published", c.name)
 				}
 			} else if err != nil || len(p.Warnings) != len(c.warnings) {
@@ -142,11 +131,11 @@ func TestRulesBetweenKeysAreCheckedAtPublish(t *testing.T) {
 }
 
 func TestEveryVersionIsKept(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		for _, name := range []string{"One", "Two", "Three"} {
-			f.mustSet(t, map[string]string{settings.KeyAppName: name})
-			f.mustPublish(t, "to "+name)
+			f.MustSet(t, map[string]string{settings.KeyAppName: name})
+			f.MustPublish(t, "to "+name)
 		}
 		list, err := f.Settings.Versions(ctx, operator, 0, 0)
 		if err != nil || len(list) != 4 || list[0].Note != "to Three" || list[3].Number != 1 {
@@ -175,35 +164,35 @@ func TestEveryVersionIsKept(t *testing.T) {
 		}
 		for _, number := range []int64{0, 5, -1} {
 			_, err := f.Settings.Version(ctx, operator, number)
-			wantError(t, err, "version_not_found")
+			addontest.WantError(t, err, "version_not_found")
 			_, err = f.Settings.Rollback(ctx, operator, number, "")
-			wantError(t, err, "version_not_found")
+			addontest.WantError(t, err, "version_not_found")
 		}
 	})
 }
 
 func TestRollbackServesAnEarlierVersionAgain(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
-		first := f.served(t)
-		f.mustSet(t, map[string]string{settings.KeyAppName: "Two", settings.KeyStreamAppID: "s"})
+		first := f.Served(t)
+		f.MustSet(t, map[string]string{settings.KeyAppName: "Two", settings.KeyStreamAppID: "s"})
 		if _, err := f.Settings.AddKey(ctx, operator, settings.Edit{}, "theme", settings.TypeText, "dark"); err != nil {
 			t.Fatal(err)
 		}
-		f.mustPublish(t, "")
-		f.mustSet(t, map[string]string{settings.KeyMessengerDomain: "chat.example.com"}) // waits
+		f.MustPublish(t, "")
+		f.MustSet(t, map[string]string{settings.KeyMessengerDomain: "chat.example.com"}) // waits
 		p, err := f.Settings.Rollback(ctx, user, 1, "the new name was wrong")
 		if err != nil || p.Version.Number != 3 || p.Version.Restored != 1 || p.Nothing || len(p.Changes) != 3 {
 			t.Fatalf("%+v, %v", p, err)
 		}
-		if got := f.served(t); !bytes.Equal(got.JSON, first.JSON) {
+		if got := f.Served(t); !bytes.Equal(got.JSON, first.JSON) {
 			t.Errorf("served %s", got.JSON)
 		}
-		s := f.settings(t)
-		if _, there := s.Get("theme"); there || f.value(t, settings.KeyAppName) != "My app" || f.value(t, settings.KeyStreamAppID) != "" {
+		s := f.Draft(t)
+		if _, there := s.Get("theme"); there || f.Value(t, settings.KeyAppName) != "My app" || f.Value(t, settings.KeyStreamAppID) != "" {
 			t.Errorf("the draft did not follow: %+v", s.List)
 		}
-		if f.value(t, settings.KeyMessengerDomain) != "chat.example.com" || len(s.Changes) != 1 {
+		if f.Value(t, settings.KeyMessengerDomain) != "chat.example.com" || len(s.Changes) != 1 {
 			t.Errorf("what waited is lost; %d changes wait", len(s.Changes))
 		}
 		if p, err := f.Settings.Rollback(ctx, user, 1, ""); err != nil || !p.Nothing {
@@ -212,10 +201,10 @@ func TestRollbackServesAnEarlierVersionAgain(t *testing.T) {
 		if p, err := f.Settings.Rollback(ctx, user, 2, ""); err != nil || p.Version.Number != 4 {
 			t.Errorf("forward: %+v, %v", p, err)
 		}
-		if !strings.Contains(string(f.served(t).JSON), `"theme":"dark"`) {
+		if !strings.Contains(string(f.Served(t).JSON), `"theme":"dark"`) {
 			t.Error("the own key did not come back")
 		}
-		lines := f.audits(t)
+		lines := f.Audits(t)
 		if want := "ana@site.example settings.rollback version 3 [page]: version 2 -> version 3, with the values of version 1"; !slices.Contains(lines, want) {
 			t.Errorf("audit %q", lines)
 		}
@@ -224,46 +213,46 @@ func TestRollbackServesAnEarlierVersionAgain(t *testing.T) {
 
 // A version whose product map names a package that is gone can't come back.
 func TestRollbackIsRefusedWhenAPackageIsGone(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
-		f.mustPackage(t, 7, "Gold", true)
-		f.mustSet(t, map[string]string{iap.KeyProductMap: `{"store":{"gold":7}}`})
-		f.mustPublish(t, "")
-		f.mustSet(t, map[string]string{iap.KeyProductMap: ""})
-		f.mustPublish(t, "")
+		f.MustPackage(t, 7, "Gold", true)
+		f.MustSet(t, map[string]string{iap.KeyProductMap: `{"store":{"gold":7}}`})
+		f.MustPublish(t, "")
+		f.MustSet(t, map[string]string{iap.KeyProductMap: ""})
+		f.MustPublish(t, "")
 		if err := f.IAP.RemovePackage(ctx, operator, 7); err != nil {
 			t.Fatal(err)
 		}
-		before := f.everything(t)
+		before := f.Everything(t)
 		_, err := f.Settings.Rollback(ctx, operator, 2, "")
-		wantFields(t, err, iap.KeyProductMap)
-		if f.everything(t) != before {
+		addontest.WantFields(t, err, iap.KeyProductMap)
+		if f.Everything(t) != before {
 			t.Error("something changed")
 		}
 	})
 }
 
 func TestNotesAreTextOfLimitedLength(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		f.mustSet(t, map[string]string{settings.KeyAppName: "Two"})
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		f.MustSet(t, map[string]string{settings.KeyAppName: "Two"})
 		for _, note := range []string{strings.Repeat("x", 501), "a\x00b", "a\xffb", "a\x1b[2J"} {
 			_, err := f.Settings.Publish(t.Context(), operator, 0, note)
-			wantFields(t, err, "note")
+			addontest.WantFields(t, err, "note")
 		}
-		if p := f.mustPublish(t, " <b>two</b>\nlines "); p.Version.Note != "<b>two</b>\nlines" {
+		if p := f.MustPublish(t, " <b>two</b>\nlines "); p.Version.Note != "<b>two</b>\nlines" {
 			t.Errorf("note %q", p.Version.Note)
 		}
 	})
 }
 
 func TestAnswersAreReadOnce(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		f.run(t)
-		f.view(t)
-		if one, two := f.served(t), f.served(t); one != two || !json.Valid(one.JSON) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		f.Serve(t)
+		f.View(t)
+		if one, two := f.Served(t), f.Served(t); one != two || !json.Valid(one.JSON) {
 			t.Errorf("%s was read twice", one.JSON)
 		}
-		if one, two := f.view(t), f.view(t); one != two || !json.Valid(one.JSON) {
+		if one, two := f.View(t), f.View(t); one != two || !json.Valid(one.JSON) {
 			t.Errorf("%s was read twice", one.JSON)
 		}
 	})
@@ -271,47 +260,24 @@ func TestAnswersAreReadOnce(t *testing.T) {
 
 // The writer's own process serves the new version before Publish returns.
 func TestPublishIsServedAtOnce(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		f.run(t)
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		f.Serve(t)
 		for i := range 20 {
 			name := strings.Repeat("n", i+1)
-			f.mustSet(t, map[string]string{settings.KeyAppName: name})
-			f.mustPublish(t, "")
-			if got := string(f.served(t).JSON); !strings.Contains(got, `"appName":"`+name+`"`) {
+			f.MustSet(t, map[string]string{settings.KeyAppName: name})
+			f.MustPublish(t, "")
+			if got := string(f.Served(t).JSON); !strings.Contains(got, `"appName":"`+name+`"`) {
 				t.Fatalf("after publish %d, served %s", i, got)
 			}
 		}
 	})
 }
 
-// A server hears of what another process publishes and of its packages.
-func TestPublishByAnotherProcessIsServed(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		server := opened(t, f.at, f.clock)
-		server.run(t)
-		old := server.served(t)
-		news := make(chan struct{}, 8)
-		server.database.Watch(sqldb.Watcher{Changed: func(topic, _ string) {
-			if topic == addondb.TopicServed {
-				news <- struct{}{} // after the addon's own watcher, which was added first
-			}
-		}, Lost: func() {}, Live: func() {}})
-		f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
-		f.mustPublish(t, "")
-		<-news
-		if got := server.served(t); got.Version != 2 || bytes.Equal(got.JSON, old.JSON) {
-			t.Errorf("version %d is served", got.Version)
-		}
-		f.mustPackage(t, 1, "Gold", true)
-		<-news
-	})
-}
-
 // Readers see one whole version or the other, never a mixture, and never an older
 // one than before.
 func TestReadersDuringPublishes(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		f.run(t)
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		f.Serve(t)
 		stop := make(chan struct{})
 		var work sync.WaitGroup
 		for range 4 {
@@ -337,8 +303,8 @@ func TestReadersDuringPublishes(t *testing.T) {
 			})
 		}
 		for i := range 10 {
-			f.mustSet(t, map[string]string{settings.KeyAppName: strings.Repeat("n", i+2)})
-			f.mustPublish(t, "")
+			f.MustSet(t, map[string]string{settings.KeyAppName: strings.Repeat("n", i+2)})
+			f.MustPublish(t, "")
 		}
 		close(stop)
 		work.Wait()

@@ -1,45 +1,50 @@
-package addon
+package iap_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestProductsNeedTheirPackage(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
-		f.mustPackage(t, 1, "Gold", true)
+		f.MustPackage(t, 1, "Gold", true)
 		_, err := f.Settings.Set(ctx, operator, settings.Edit{}, map[string]string{iap.KeyProductMap: `{"store":{"gold":1,"silver":2}}`})
-		wantFields(t, err, iap.KeyProductMap)
+		addontest.WantFields(t, err, iap.KeyProductMap)
 		_, err = f.Settings.AddProduct(ctx, operator, 0, "silver", 2)
-		wantFields(t, err, "package")
+		addontest.WantFields(t, err, "package")
 		_, err = f.Settings.AddProduct(ctx, operator, 0, "Gold", 1)
-		wantFields(t, err, "product")
+		addontest.WantFields(t, err, "product")
 		for range 2 { // again is no change
 			if _, err := f.Settings.AddProduct(ctx, operator, 0, "gold", 1); err != nil {
 				t.Fatal(err)
 			}
 		}
-		f.mustPackage(t, 2, "Silver", true)
+		f.MustPackage(t, 2, "Silver", true)
 		_, err = f.Settings.AddProduct(ctx, operator, 0, "gold", 2)
-		wantError(t, err, "product_exists")
+		addontest.WantError(t, err, "product_exists")
 		if list, err := f.IAP.Products(ctx, operator); err != nil || !slices.Equal(list, []iap.Product{{StoreID: "gold", PackageID: 1}}) {
 			t.Errorf("products %v, %v", list, err)
 		}
-		if got := f.value(t, iap.KeyProductMap); got != `{"store":{"gold":1}}` {
+		if got := f.Value(t, iap.KeyProductMap); got != `{"store":{"gold":1}}` {
 			t.Errorf("map %s", got)
 		}
 		_, err = f.Settings.RemoveProduct(ctx, operator, 0, "silver")
-		wantError(t, err, "product_not_found")
+		addontest.WantError(t, err, "product_not_found")
 		if _, err := f.Settings.RemoveProduct(ctx, operator, 0, "gold"); err != nil {
 			t.Fatal(err)
 		}
-		if got := f.value(t, iap.KeyProductMap); got != `{"store":{}}` {
+		if got := f.Value(t, iap.KeyProductMap); got != `{"store":{}}` {
 			t.Errorf("map %s", got)
 		}
 	})
@@ -47,29 +52,29 @@ func TestProductsNeedTheirPackage(t *testing.T) {
 
 // The example of a shop: two packages sold by three products, one free package.
 func TestViewOfInAppPurchases(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		f.mustPackage(t, 20, `Gold & "more"`, true)
-		f.mustPackage(t, 3, "Silver", true)
-		f.mustPackage(t, 1, "Free", false)
-		f.mustSet(t, map[string]string{
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		f.MustPackage(t, 20, `Gold & "more"`, true)
+		f.MustPackage(t, 3, "Silver", true)
+		f.MustPackage(t, 1, "Free", false)
+		f.MustSet(t, map[string]string{
 			iap.KeyEnabled: "1", iap.KeySandboxEnabled: "1", iap.KeyPackageName: "com.example.app",
 			iap.KeyProductMap: `{"store":{"z_gold":20,"silver":3,"a_gold":20}}`,
 		})
-		if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, accountFile(nil)); err != nil {
+		if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)); err != nil {
 			t.Fatal(err)
 		}
-		f.mustPublish(t, "")
+		f.MustPublish(t, "")
 		want := `{"enabled":true,"sandbox_enabled":true,"platforms":{"store":{"enabled":true,"package_name":"com.example.app"}},"products":[` +
 			`{"package":{"package_id":3,"name":"Silver"},"store_product_ids":["silver"]},` +
 			`{"package":{"package_id":20,"name":"Gold & \"more\""},"store_product_ids":["a_gold","z_gold"]}]}`
-		if diff := cmp.Diff(want, string(f.view(t).JSON)); diff != "" {
+		if diff := cmp.Diff(want, string(f.View(t).JSON)); diff != "" {
 			t.Error(diff)
 		}
 		// A new name takes effect at once.
 		if err := f.IAP.UpdatePackage(t.Context(), operator, iap.Package{ID: 3, Name: "Argent", Rank: 3, Paid: true}); err != nil {
 			t.Fatal(err)
 		}
-		if got := string(f.view(t).JSON); !strings.Contains(got, `"name":"Argent"`) {
+		if got := string(f.View(t).JSON); !strings.Contains(got, `"name":"Argent"`) {
 			t.Errorf("served %s", got)
 		}
 	})
@@ -77,9 +82,9 @@ func TestViewOfInAppPurchases(t *testing.T) {
 
 // The store is enabled when all four are there, and only then.
 func TestStoreIsEnabledWhenEverythingIsThere(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
-		f.mustPackage(t, 1, "Gold", true)
+		f.MustPackage(t, 1, "Gold", true)
 		for mask := range 16 {
 			has := func(bit int) bool { return mask&(1<<bit) != 0 }
 			if err := f.Settings.RemoveServiceAccount(ctx, operator, 0); err != nil {
@@ -96,11 +101,11 @@ func TestStoreIsEnabledWhenEverythingIsThere(t *testing.T) {
 				set[iap.KeyProductMap] = `{"store":{"gold":1}}`
 			}
 			if has(3) {
-				set[iap.KeyServiceAccount] = string(accountFile(nil))
+				set[iap.KeyServiceAccount] = string(addontest.ServiceAccount(nil))
 			}
-			f.mustSet(t, set)
-			f.mustPublish(t, "")
-			config := string(f.view(t).JSON)
+			f.MustSet(t, set)
+			f.MustPublish(t, "")
+			config := string(f.View(t).JSON)
 			if got := strings.Contains(config, `"store":{"enabled":true`); got != (mask == 15) {
 				t.Errorf("switch %t, application %t, product %t, account %t: %s", has(0), has(1), has(2), has(3), config)
 			}
@@ -113,31 +118,29 @@ func TestStoreIsEnabledWhenEverythingIsThere(t *testing.T) {
 
 // A service account that was sealed with another key file does not count.
 func TestStoreIsNotEnabledWhenTheServiceAccountCannotBeOpened(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		f.mustPackage(t, 1, "Gold", true)
-		f.mustSet(t, map[string]string{
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		f.MustPackage(t, 1, "Gold", true)
+		f.MustSet(t, map[string]string{
 			iap.KeyEnabled: "1", iap.KeyPackageName: "com.example.app", iap.KeyProductMap: `{"store":{"gold":1}}`,
-			iap.KeyServiceAccount: string(accountFile(nil)),
+			iap.KeyServiceAccount: string(addontest.ServiceAccount(nil)),
 		})
-		f.mustPublish(t, "")
-		if _, err := f.db.Exec(t.Context(), `UPDATE service_accounts SET sealed = key_sealed FROM credentials`); err != nil {
-			t.Fatal(err)
-		}
-		if got := string(f.again(t).view(t).JSON); !strings.Contains(got, `"store":{"enabled":false`) {
+		f.MustPublish(t, "")
+		addontest.Execute(t, f.At, `UPDATE service_accounts SET sealed = key_sealed FROM credentials`)
+		if got := string(f.Again(t).View(t).JSON); !strings.Contains(got, `"store":{"enabled":false`) {
 			t.Errorf("served %s", got)
 		}
 	})
 }
 
 func TestPackages(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
-		f.mustPackage(t, 5, "  Gold ", true)
-		wantError(t, f.IAP.AddPackage(ctx, operator, iap.Package{ID: 5, Name: "Other"}), "package_exists")
-		wantFields(t, f.IAP.AddPackage(ctx, operator, iap.Package{ID: 0, Name: " ", Rank: -1}), "id", "name", "rank")
-		wantFields(t, f.IAP.AddPackage(ctx, operator, iap.Package{ID: 1 << 31, Name: "a\x00b", Rank: 1_000_001}), "id", "name", "rank")
-		wantError(t, f.IAP.UpdatePackage(ctx, operator, iap.Package{ID: 6, Name: "x"}), "package_not_found")
-		wantError(t, f.IAP.RemovePackage(ctx, operator, 6), "package_not_found")
+		f.MustPackage(t, 5, "  Gold ", true)
+		addontest.WantError(t, f.IAP.AddPackage(ctx, operator, iap.Package{ID: 5, Name: "Other"}), "package_exists")
+		addontest.WantFields(t, f.IAP.AddPackage(ctx, operator, iap.Package{ID: 0, Name: " ", Rank: -1}), "id", "name", "rank")
+		addontest.WantFields(t, f.IAP.AddPackage(ctx, operator, iap.Package{ID: 1 << 31, Name: "a\x00b", Rank: 1_000_001}), "id", "name", "rank")
+		addontest.WantError(t, f.IAP.UpdatePackage(ctx, operator, iap.Package{ID: 6, Name: "x"}), "package_not_found")
+		addontest.WantError(t, f.IAP.RemovePackage(ctx, operator, 6), "package_not_found")
 		if err := f.IAP.UpdatePackage(ctx, user, iap.Package{ID: 5, Name: "Platinum", Rank: 9, Paid: false}); err != nil {
 			t.Fatal(err)
 		}
@@ -145,26 +148,26 @@ func TestPackages(t *testing.T) {
 		if err != nil || len(list) != 1 || list[0] != (iap.Package{ID: 5, Name: "Platinum", Rank: 9}) {
 			t.Errorf("packages %+v, %v", list, err)
 		}
-		f.mustSet(t, map[string]string{iap.KeyProductMap: `{"store":{"gold":5}}`})
+		f.MustSet(t, map[string]string{iap.KeyProductMap: `{"store":{"gold":5}}`})
 		err = f.IAP.RemovePackage(ctx, operator, 5)
-		wantError(t, err, "package_in_use")
+		addontest.WantError(t, err, "package_in_use")
 		if !strings.Contains(err.Error(), "The package 5 Platinum is in use: the draft maps gold to it. First remove them from the product map and publish") {
 			t.Errorf("it is not said what maps to it: %v", err)
 		}
-		f.mustPublish(t, "")
-		f.mustSet(t, map[string]string{iap.KeyProductMap: ``})
+		f.MustPublish(t, "")
+		f.MustSet(t, map[string]string{iap.KeyProductMap: ``})
 		uses, err := f.IAP.PackageUses(ctx, program)
 		if err != nil || len(uses) != 1 || len(uses[5].Draft) != 0 || !slices.Equal(uses[5].Published, []string{"gold"}) || !uses[5].Blocks() {
 			t.Errorf("uses %+v, %v", uses, err)
 		}
 		err = f.IAP.RemovePackage(ctx, operator, 5)
-		wantError(t, err, "package_in_use")
+		addontest.WantError(t, err, "package_in_use")
 		if !strings.Contains(err.Error(), "the published settings map gold to it. First publish the draft, which no longer maps them") {
 			t.Errorf("it is not said what maps to it: %v", err)
 		}
-		f.mustPublish(t, "")
-		wantError(t, f.IAP.RemovePackage(ctx, operator, 5), "")
-		lines := strings.Join(f.audits(t), "\n")
+		f.MustPublish(t, "")
+		addontest.WantError(t, f.IAP.RemovePackage(ctx, operator, 5), "")
+		lines := strings.Join(f.Audits(t), "\n")
 		for _, want := range []string{
 			"tester package.add 5 Gold [cli]:  -> Gold, rank 5, paid",
 			"ana@site.example package.update 5 Platinum [page]: Gold, rank 5, paid -> Platinum, rank 9, free",
@@ -173,6 +176,32 @@ func TestPackages(t *testing.T) {
 			if !strings.Contains(lines, want) {
 				t.Errorf("no line %q in\n%s", want, lines)
 			}
+		}
+	})
+}
+
+func TestAnotherRankOfAPackageHasMembershipsDerivedAgain(t *testing.T) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		gold := iap.Package{ID: 7, Name: "Gold", Rank: 7}
+		if err := f.IAP.AddPackage(t.Context(), operator, gold); err != nil {
+			t.Fatal(err)
+		}
+		waiting := func() bool {
+			_, err := jobs.Open(t.Context(), addontest.Database(t, f.At).Queries, membership.KindDerive, membership.RepeatingKey)
+			if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
+				t.Fatal(err)
+			}
+			return err == nil
+		}
+		if waiting() {
+			t.Fatal("a new package, which nobody has, changes memberships")
+		}
+		gold.Rank = 1
+		if err := f.IAP.UpdatePackage(t.Context(), operator, gold); err != nil {
+			t.Fatal(err)
+		}
+		if !waiting() {
+			t.Error("no task derives the memberships again")
 		}
 	})
 }

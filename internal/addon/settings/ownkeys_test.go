@@ -1,16 +1,17 @@
-package addon
+package settings_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/token"
 )
 
 func TestOwnKeys(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		for _, c := range []struct {
 			key   string
@@ -32,29 +33,29 @@ func TestOwnKeys(t *testing.T) {
 				t.Errorf("%s: %+v, JSON %s", c.key, one, one.JSON())
 			}
 		}
-		f.mustSet(t, map[string]string{"maxItems": "-3"})
+		f.MustSet(t, map[string]string{"maxItems": "-3"})
 		_, err := f.Settings.Set(ctx, operator, settings.Edit{}, map[string]string{"maxItems": "many"})
-		wantFields(t, err, "maxItems")
-		f.mustPublish(t, "")
+		addontest.WantFields(t, err, "maxItems")
+		f.MustPublish(t, "")
 		want := `"messengerDomain":"","darkMode":true,"emptyText":"","maxItems":-3,"supportUrl":"https://help.example/?a=1&b=<2>"}`
-		if got := string(f.served(t).JSON); !strings.HasSuffix(got, want) {
+		if got := string(f.Served(t).JSON); !strings.HasSuffix(got, want) {
 			t.Errorf("served %s, want its end to be %s", got, want)
 		}
 		if _, err := f.Settings.RemoveKey(ctx, operator, settings.Edit{}, "darkMode", nil); err != nil {
 			t.Fatal(err)
 		}
-		if list := f.settings(t).Changes; len(list) != 1 || !list[0].Removed || list[0].Key != "darkMode" {
+		if list := f.Draft(t).Changes; len(list) != 1 || !list[0].Removed || list[0].Key != "darkMode" {
 			t.Errorf("changes %+v", list)
 		}
-		f.mustPublish(t, "")
-		if strings.Contains(string(f.served(t).JSON), "darkMode") {
+		f.MustPublish(t, "")
+		if strings.Contains(string(f.Served(t).JSON), "darkMode") {
 			t.Error("a removed key is served")
 		}
 	})
 }
 
 func TestOwnKeysThatAreRefused(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		cases := []struct {
 			name, key string
@@ -76,25 +77,25 @@ func TestOwnKeysThatAreRefused(t *testing.T) {
 			{"a text with NUL", "x", settings.TypeText, "a\x00", "settings_invalid", "value"},
 			{"a private key", "x", settings.TypeText, "k: -----BEGIN RSA PRIVATE KEY-----", "secret_looking", "value"},
 			{"a service account", "x", settings.TypeText, `{"private_key":"…"}`, "secret_looking", "value"},
-			{"an API secret", "x", settings.TypeText, token.New(prefixSecret), "secret_looking", "value"},
+			{"an API secret", "x", settings.TypeText, token.New("cas_"), "secret_looking", "value"},
 			{"a key of the addon", settings.KeyAppName, settings.TypeText, "x", "setting_exists", ""},
 			{"a secret key of the addon", iap.KeyServiceAccount, settings.TypeText, "x", "setting_exists", ""},
 			{"a key of the addon in other letters", "APPNAME", settings.TypeText, "x", "setting_exists", ""},
 		}
 		for _, c := range cases {
-			before := f.settings(t).Revision
+			before := f.Draft(t).Revision
 			_, err := f.Settings.AddKey(ctx, operator, settings.Edit{}, c.key, c.kind, c.value)
-			wantError(t, err, c.code)
+			addontest.WantError(t, err, c.code)
 			if c.field != "" {
-				wantFields(t, err, c.field)
+				addontest.WantFields(t, err, c.field)
 			}
-			if f.settings(t).Revision != before {
+			if f.Draft(t).Revision != before {
 				t.Errorf("%s: something was written", c.name)
 			}
 		}
 		_, err := f.Settings.RemoveKey(ctx, operator, settings.Edit{}, settings.KeyAppName, nil)
-		wantError(t, err, "key_defined")
+		addontest.WantError(t, err, "key_defined")
 		_, err = f.Settings.RemoveKey(ctx, operator, settings.Edit{}, "nothing", nil)
-		wantError(t, err, "setting_not_found")
+		addontest.WantError(t, err, "setting_not_found")
 	})
 }

@@ -1,10 +1,11 @@
-package addon
+package iap_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
@@ -22,9 +23,9 @@ var verification = map[string]string{
 	iap.KeyTestPurchases:    "allowlist", iap.KeyTestUsers: "7, 12", iap.KeyClaimPolicy: "strict", iap.KeyTransferPolicy: "transfer",
 }
 
-func (f *fixture) iapValues(t *testing.T) iap.Values {
+func publishedValues(t *testing.T, f *addontest.Fixture) iap.Values {
 	t.Helper()
-	last, err := f.db.LastVersion(t.Context())
+	last, err := addontest.Database(t, f.At).LastVersion(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,24 +33,24 @@ func (f *fixture) iapValues(t *testing.T) iap.Values {
 }
 
 func TestSettingsOfVerificationArePublishedAndServedToNobody(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		before, config := string(f.served(t).JSON), string(f.view(t).JSON)
-		f.mustSet(t, verification)
-		if v := f.iapValues(t); v.PushAudience != "" || v.TestPurchases.Rule != entitle.AllowTests {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		before, config := string(f.Served(t).JSON), string(f.View(t).JSON)
+		f.MustSet(t, verification)
+		if v := publishedValues(t, f); v.PushAudience != "" || v.TestPurchases.Rule != entitle.AllowTests {
 			t.Errorf("the draft counts already: %+v", v)
 		}
-		p := f.mustPublish(t, "")
+		p := f.MustPublish(t, "")
 		if len(p.Changes) != len(verification) {
 			t.Errorf("changes %+v", p.Changes)
 		}
-		v := f.iapValues(t)
+		v := publishedValues(t, f)
 		if v.PushServiceAccount != verification[iap.KeyPushServiceAccount] || v.PushAudience != "https://site.example/push" ||
 			v.PullSubscription != "projects/tuneful/subscriptions/play" ||
 			v.TestPurchases.Rule != entitle.AllowListTests || !slices.Equal(v.TestPurchases.Users, []string{"7", "12"}) ||
 			v.Policy != (entitle.Policy{Unbound: entitle.Strict, Owned: entitle.Transfer}) {
 			t.Errorf("published %+v", v)
 		}
-		if string(f.served(t).JSON) != before || string(f.view(t).JSON) != config {
+		if string(f.Served(t).JSON) != before || string(f.View(t).JSON) != config {
 			t.Error("an app is served something else")
 		}
 		for key, value := range verification {
@@ -60,30 +61,30 @@ func TestSettingsOfVerificationArePublishedAndServedToNobody(t *testing.T) {
 		if _, err := f.Settings.Rollback(t.Context(), operator, 1, ""); err != nil {
 			t.Fatal(err)
 		}
-		if v := f.iapValues(t); v.Policy.Unbound != entitle.FirstClaim || v.PushAudience != "" {
+		if v := publishedValues(t, f); v.Policy.Unbound != entitle.FirstClaim || v.PushAudience != "" {
 			t.Errorf("restored %+v", v)
 		}
 	})
 }
 
 func TestUpdateRegistersTheSettingsOfVerificationInOldAddons(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		for _, key := range verificationKeys {
-			f.forget(t, key)
+			f.Forget(t, key)
 		}
-		if v := f.iapValues(t); v.TestPurchases.Rule != entitle.AllowTests || v.Policy.Unbound != entitle.FirstClaim || v.Policy.Owned != entitle.Keep {
+		if v := publishedValues(t, f); v.TestPurchases.Rule != entitle.AllowTests || v.Policy.Unbound != entitle.FirstClaim || v.Policy.Owned != entitle.Keep {
 			t.Errorf("without the settings: %+v", v)
 		}
-		if report := f.mustUpdate(t); report.Nothing {
+		if report := f.MustUpdate(t); report.Nothing {
 			t.Error("the update has nothing to do")
 		}
-		draft := f.settings(t)
+		draft := f.Draft(t)
 		for _, key := range verificationKeys {
 			if one, there := draft.Get(key); !there || !one.AtDefault || one.Changed {
 				t.Errorf("%s: %+v", key, one)
 			}
 		}
-		if report := f.mustUpdate(t); !report.Nothing {
+		if report := f.MustUpdate(t); !report.Nothing {
 			t.Errorf("the second update does %v", report.Steps)
 		}
 	})
@@ -91,15 +92,15 @@ func TestUpdateRegistersTheSettingsOfVerificationInOldAddons(t *testing.T) {
 
 // Without any of them, and with a wrong value for one, everything else still can be published.
 func TestSettingsOfVerificationNeverBlockAPublish(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		empty := map[string]string{settings.KeyAppName: "Tuneful"}
 		for _, key := range verificationKeys {
 			empty[key] = ""
 			_, err := f.Settings.Set(t.Context(), operator, settings.Edit{}, map[string]string{key: "\x00"})
-			wantFields(t, err, key)
+			addontest.WantFields(t, err, key)
 		}
-		f.mustSet(t, empty)
-		if p := f.mustPublish(t, ""); len(p.Changes) != 1 {
+		f.MustSet(t, empty)
+		if p := f.MustPublish(t, ""); len(p.Changes) != 1 {
 			t.Errorf("changes %+v", p.Changes)
 		}
 	})

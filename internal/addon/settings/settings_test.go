@@ -1,7 +1,8 @@
-package addon
+package settings_test
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 )
@@ -105,14 +107,14 @@ func TestValuesAreCheckedWhenTheyAreSet(t *testing.T) {
 		{"a key that would hurt", "__proto__", "x", "", true},
 		{"an empty key", "", "x", "", true},
 	}
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		for _, c := range cases {
-			before := f.settings(t)
+			before := f.Draft(t)
 			_, err := f.Settings.Set(t.Context(), operator, settings.Edit{}, map[string]string{c.key: c.text})
-			after := f.settings(t)
+			after := f.Draft(t)
 			if c.refused {
-				wantFields(t, err, c.key)
-				wantError(t, err, "settings_invalid")
+				addontest.WantFields(t, err, c.key)
+				addontest.WantError(t, err, "settings_invalid")
 				if after.Revision != before.Revision {
 					t.Errorf("%s: something was written", c.name)
 				}
@@ -136,13 +138,13 @@ func manyUsers(n int) string {
 }
 
 func TestOneBadValueRefusesAll(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		before, written := f.settings(t), f.everything(t)
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		before, written := f.Draft(t), f.Everything(t)
 		_, err := f.Settings.Set(t.Context(), operator, settings.Edit{}, map[string]string{
 			settings.KeyAppName: "Tuneful", settings.KeyMessengerURLScheme: "myapp://", settings.KeyMessengerDomain: "https://x", "nonsense": "1",
 		})
-		wantFields(t, err, settings.KeyMessengerURLScheme, settings.KeyMessengerDomain, "nonsense")
-		if f.everything(t) != written || f.settings(t).Revision != before.Revision {
+		addontest.WantFields(t, err, settings.KeyMessengerURLScheme, settings.KeyMessengerDomain, "nonsense")
+		if f.Everything(t) != written || f.Draft(t).Revision != before.Revision {
 			t.Error("something was written")
 		}
 	})
@@ -172,24 +174,24 @@ func TestJSONValuesHaveTheirTypes(t *testing.T) {
 		{"broken JSON", "appName", `"x`, "", true},
 		{"an unknown key", "nonsense", `"x"`, "", true},
 	}
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		for _, c := range cases {
 			_, err := f.Settings.SetJSON(t.Context(), program, settings.Edit{}, map[string]json.RawMessage{c.key: json.RawMessage(c.value)})
 			if c.refused {
-				wantFields(t, err, c.key)
+				addontest.WantFields(t, err, c.key)
 				continue
 			}
-			if got := f.value(t, c.key); err != nil || got != c.want {
+			if got := f.Value(t, c.key); err != nil || got != c.want {
 				t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
 			}
-			f.mustSet(t, map[string]string{settings.KeyAppName: "My app"})
+			f.MustSet(t, map[string]string{settings.KeyAppName: "My app"})
 		}
 	})
 }
 
 func TestSettingsPrintTheirTypesInJSON(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		s := f.settings(t)
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		s := f.Draft(t)
 		for key, want := range map[string]string{
 			settings.KeyAppName: `"My app"`, settings.KeyPushEnabled: `false`, iap.KeyEnabled: `"0"`, iap.KeyProductMap: `{"store":{}}`,
 			iap.KeyServiceAccount: `null`, settings.KeyStreamAppID: `""`,
@@ -203,14 +205,14 @@ func TestSettingsPrintTheirTypesInJSON(t *testing.T) {
 }
 
 func TestEditsOfTwoPeopleDontOverwriteEachOther(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		seen := f.settings(t).Revision
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		seen := f.Draft(t).Revision
 		if _, err := f.Settings.Set(t.Context(), user, settings.Edit{Revision: seen}, map[string]string{settings.KeyAppName: "Ana's"}); err != nil {
 			t.Fatal(err)
 		}
 		now, err := f.Settings.Set(t.Context(), operator, settings.Edit{Revision: seen}, map[string]string{settings.KeyAppName: "Bob's"})
-		wantError(t, err, "settings_changed")
-		if e := new(countersign.Error); !asError(err, &e) || e.Kind != countersign.KindPrecondition {
+		addontest.WantError(t, err, "settings_changed")
+		if e := new(countersign.Error); !errors.As(err, &e) || e.Kind != countersign.KindPrecondition {
 			t.Errorf("error %v", err)
 		}
 		one, _ := now.Get(settings.KeyAppName)
@@ -218,7 +220,7 @@ func TestEditsOfTwoPeopleDontOverwriteEachOther(t *testing.T) {
 			t.Errorf("what came back is %q at revision %d", one.Value, now.Revision)
 		}
 		_, err = f.Settings.Publish(t.Context(), operator, seen, "")
-		wantError(t, err, "settings_changed")
+		addontest.WantError(t, err, "settings_changed")
 		if _, err := f.Settings.Set(t.Context(), operator, settings.Edit{Revision: now.Revision}, map[string]string{settings.KeyAppName: "Bob's"}); err != nil {
 			t.Error(err)
 		}
@@ -227,8 +229,8 @@ func TestEditsOfTwoPeopleDontOverwriteEachOther(t *testing.T) {
 
 // Of many who saw the same revision, one is served.
 func TestManyEditsOfOneRevision(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		seen := f.settings(t).Revision
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		seen := f.Draft(t).Revision
 		var work sync.WaitGroup
 		won := make(chan string, 8)
 		for i := range cap(won) {
@@ -237,32 +239,32 @@ func TestManyEditsOfOneRevision(t *testing.T) {
 				_, err := f.Settings.Set(t.Context(), operator, settings.Edit{Revision: seen}, map[string]string{settings.KeyAppName: name})
 				if err == nil {
 					won <- name
-				} else if codeOf(err) != "settings_changed" {
+				} else if addontest.CodeOf(err) != "settings_changed" {
 					t.Error(err)
 				}
 			})
 		}
 		work.Wait()
-		if len(won) != 1 || f.value(t, settings.KeyAppName) != <-won {
+		if len(won) != 1 || f.Value(t, settings.KeyAppName) != <-won {
 			t.Error("not exactly one of them was served")
 		}
 	})
 }
 
 func TestSettingTheSameValueChangesNothing(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		before, log := f.settings(t), f.audits(t)
-		after := f.mustSet(t, map[string]string{settings.KeyAppName: " My app ", settings.KeyPushEnabled: "0"})
-		if after.Revision != before.Revision || len(f.audits(t)) != len(log) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		before, log := f.Draft(t), f.Audits(t)
+		after := f.MustSet(t, map[string]string{settings.KeyAppName: " My app ", settings.KeyPushEnabled: "0"})
+		if after.Revision != before.Revision || len(f.Audits(t)) != len(log) {
 			t.Error("a change was written down")
 		}
 	})
 }
 
 func TestEveryChangeIsWrittenDown(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
-		start := len(f.audits(t))
+		start := len(f.Audits(t))
 		if _, err := f.Settings.Set(ctx, user, settings.Edit{}, map[string]string{settings.KeyAppName: "Tuneful", settings.KeyPushEnabled: "1"}); err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +280,7 @@ func TestEveryChangeIsWrittenDown(t *testing.T) {
 			"1 First pair settings.add theme [api]:  -> dark",
 			"tester settings.remove theme [cli]: dark -> ",
 		}
-		if got := f.audits(t)[start:]; !slices.Equal(got, want) {
+		if got := f.Audits(t)[start:]; !slices.Equal(got, want) {
 			t.Errorf("written down:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	})
@@ -286,14 +288,14 @@ func TestEveryChangeIsWrittenDown(t *testing.T) {
 
 // The message names a few of many wrong values; Fields has all.
 func TestMessageOfManyWrongValuesIsShort(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		changes := map[string]string{}
 		for i := range 300 {
 			changes[strings.Repeat("k", i+1)] = "x"
 		}
 		_, err := f.Settings.Set(t.Context(), operator, settings.Edit{}, changes)
 		e := new(countersign.Error)
-		if !asError(err, &e) || len(e.Fields) != 300 || len(e.Message) > 1000 {
+		if !errors.As(err, &e) || len(e.Fields) != 300 || len(e.Message) > 1000 {
 			t.Errorf("%d fields, a message of %d bytes", len(e.Fields), len(e.Message))
 		}
 	})
@@ -302,23 +304,23 @@ func TestMessageOfManyWrongValuesIsShort(t *testing.T) {
 // A row of a later version, whose definition this build does not know, is kept and
 // neither shown nor served: it may be a private one.
 func TestSettingOfALaterVersionIsKeptAndNotServed(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		f.execute(t, `INSERT INTO settings (name, kind, value) VALUES ('iapLater', 'text', 'not public')`)
-		f.mustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
-		f.mustPublish(t, "")
-		if _, there := f.settings(t).Get("iapLater"); there || strings.Contains(string(f.served(t).JSON), "not public") {
-			t.Errorf("it is shown or served: %s", f.served(t).JSON)
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		addontest.Execute(t, f.At, `INSERT INTO settings (name, kind, value) VALUES ('iapLater', 'text', 'not public')`)
+		f.MustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
+		f.MustPublish(t, "")
+		if _, there := f.Draft(t).Get("iapLater"); there || strings.Contains(string(f.Served(t).JSON), "not public") {
+			t.Errorf("it is shown or served: %s", f.Served(t).JSON)
 		}
 		_, err := f.Settings.Set(t.Context(), operator, settings.Edit{}, map[string]string{"iapLater": "x"})
-		wantFields(t, err, "iapLater")
+		addontest.WantFields(t, err, "iapLater")
 		_, err = f.Settings.RemoveKey(t.Context(), operator, settings.Edit{}, "iapLater", nil)
-		wantError(t, err, "setting_not_found")
+		addontest.WantError(t, err, "setting_not_found")
 		_, err = f.Settings.AddKey(t.Context(), operator, settings.Edit{}, "iapLater", settings.TypeText, "x")
-		wantError(t, err, "setting_exists")
+		addontest.WantError(t, err, "setting_exists")
 		if _, err := f.Settings.Rollback(t.Context(), operator, 1, ""); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := f.db.Settings(t.Context())
+		rows, err := addontest.Database(t, f.At).Settings(t.Context())
 		if err != nil || !slices.Contains(rows, addondb.Setting{Name: "iapLater", Kind: "text", Value: "not public"}) {
 			t.Errorf("it was not kept: %+v, %v", rows, err)
 		}

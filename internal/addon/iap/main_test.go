@@ -1,0 +1,15 @@
+package iap_test
+
+import (
+	"testing"
+
+	"github.com/countersign/countersign/internal/addon/addontest"
+	"github.com/countersign/countersign/internal/dbtest"
+)
+
+var operator, user, program = addontest.Operator, addontest.User, addontest.Program
+
+func TestMain(m *testing.M) {
+	dbtest.Setup()
+	m.Run()
+}
