@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"fmt"
@@ -8,7 +8,9 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/validation"
 )
 
@@ -43,15 +45,15 @@ var keyValues = []struct {
 
 // makeValues creates a key with three values for a row of the table; the clock
 // stands at noon.
-func makeValues(t *testing.T, f *fixture, class Class, revoked, expired, passed bool) map[string]string {
+func makeValues(t *testing.T, f *storetest.Fixture, class store.Class, revoked, expired, passed bool) map[string]string {
 	t.Helper()
-	n := NewKey{Workspace: "ada", Class: class}
-	if class == ClassPublishable {
+	n := store.NewKey{Workspace: "ada", Class: class}
+	if class == store.ClassPublishable {
 		n.Item = 1
 	}
 	n.Name = fmt.Sprintf("%s %t %t %t", class, revoked, expired, passed)
-	k, earlier := f.mustCreate(t, n)
-	_, previous, err := f.RotateKey(t.Context(), operator, k.ID, time.Hour)
+	k, earlier := f.MustCreate(t, n)
+	_, previous, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,17 +61,17 @@ func makeValues(t *testing.T, f *fixture, class Class, revoked, expired, passed 
 	if passed {
 		overlap = 0
 	}
-	_, current, err := f.RotateKey(t.Context(), operator, k.ID, overlap)
+	_, current, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, overlap)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if expired {
-		if _, err := f.SetKeyExpiry(t.Context(), operator, k.ID, countersign.At(noon.Add(-time.Second))); err != nil {
+		if _, err := f.SetKeyExpiry(t.Context(), storetest.Operator, k.ID, countersign.At(storetest.Noon.Add(-time.Second))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if revoked {
-		if _, err := f.RevokeKey(t.Context(), operator, k.ID); err != nil {
+		if _, err := f.RevokeKey(t.Context(), storetest.Operator, k.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -77,10 +79,10 @@ func makeValues(t *testing.T, f *fixture, class Class, revoked, expired, passed 
 }
 
 func TestAuthenticateTruthTable(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		type question struct{ name, token, want string }
 		var questions []question
-		for _, class := range []Class{ClassSecret, ClassPublishable} {
+		for _, class := range []store.Class{store.ClassSecret, store.ClassPublishable} {
 			made := map[[3]bool]map[string]string{}
 			for _, row := range keyValues {
 				conditions := [3]bool{row.revoked, row.expired, row.passed}
@@ -95,9 +97,9 @@ func TestAuthenticateTruthTable(t *testing.T) {
 		}
 		ask := func(path string) {
 			for _, q := range questions {
-				access, err := f.Validation.Authenticate(t.Context(), q.token, client)
-				if codeOf(err) != q.want {
-					t.Errorf("%s: %s: code %q, want %q", path, q.name, codeOf(err), q.want)
+				access, err := f.Validation.Authenticate(t.Context(), q.token, storetest.Client)
+				if storetest.CodeOf(err) != q.want {
+					t.Errorf("%s: %s: code %q, want %q", path, q.name, storetest.CodeOf(err), q.want)
 				}
 				if (access.Actor != people.Actor{}) != (err == nil) {
 					t.Errorf("%s: %s: actor %+v beside the error %v", path, q.name, access.Actor, err)
@@ -105,7 +107,7 @@ func TestAuthenticateTruthTable(t *testing.T) {
 			}
 		}
 		ask("from the database")
-		f.fillKeyCache(t)
+		f.FillKeyCache(t)
 		ask("from memory")
 		f.Validation.Watchers()[0].Lost()
 		ask("while the feed is lost")
@@ -113,9 +115,9 @@ func TestAuthenticateTruthTable(t *testing.T) {
 }
 
 func TestKeysThatDoNotOpen(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
-		f.mustImport(t, lines(keyText("ada", "old", `"key":"4f9c1b7e8d2a4f9c1b7e8d2a4f9c1b7e"`)))
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
+		f.MustImport(t, storetest.Lines(storetest.KeyText("ada", "old", `"key":"4f9c1b7e8d2a4f9c1b7e8d2a4f9c1b7e"`)))
 		cases := []struct{ name, key, want string }{
 			{"a key of ours opens", token, ""},
 			{"an imported key opens", "4f9c1b7e8d2a4f9c1b7e8d2a4f9c1b7e", ""},
@@ -129,15 +131,15 @@ func TestKeysThatDoNotOpen(t *testing.T) {
 		}
 		for _, path := range []string{"database", "memory"} {
 			if path == "memory" {
-				f.fillKeyCache(t)
+				f.FillKeyCache(t)
 			}
 			for _, c := range cases {
-				_, err := f.Validation.Authenticate(t.Context(), c.key, client)
-				if codeOf(err) != c.want {
-					t.Errorf("%s: %s: code %q, want %q", path, c.name, codeOf(err), c.want)
+				_, err := f.Validation.Authenticate(t.Context(), c.key, storetest.Client)
+				if storetest.CodeOf(err) != c.want {
+					t.Errorf("%s: %s: code %q, want %q", path, c.name, storetest.CodeOf(err), c.want)
 				}
-				if err != nil && messageOf(err) != "Invalid request" {
-					t.Errorf("%s: %s: message %q", path, c.name, messageOf(err))
+				if err != nil && storetest.MessageOf(err) != "Invalid request" {
+					t.Errorf("%s: %s: message %q", path, c.name, storetest.MessageOf(err))
 				}
 			}
 		}
@@ -146,14 +148,14 @@ func TestKeysThatDoNotOpen(t *testing.T) {
 
 // A mistyped key of ours never reaches the database.
 func TestMistypedKeyIsNotLookedUp(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
-		if err := f.database.Close(); err != nil {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
+		if err := f.Database().Close(); err != nil {
 			t.Fatal(err)
 		}
-		_, err := f.Validation.Authenticate(t.Context(), token[:len(token)-1]+"!", client)
-		wantError(t, err, "key_unknown")
-		if _, err := f.Validation.Authenticate(t.Context(), token, client); err == nil || codeOf(err) == "key_unknown" {
+		_, err := f.Validation.Authenticate(t.Context(), token[:len(token)-1]+"!", storetest.Client)
+		storetest.WantError(t, err, "key_unknown")
+		if _, err := f.Validation.Authenticate(t.Context(), token, storetest.Client); err == nil || storetest.CodeOf(err) == "key_unknown" {
 			t.Errorf("with a closed database a good key is %v", err)
 		}
 	})
@@ -174,46 +176,46 @@ func TestEndsAreReachedToTheSecond(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			eitherShops(t, func(t *testing.T, f *fixture) {
-				n := NewKey{Workspace: "ada"}
+			storetest.EitherShops(t, func(t *testing.T, f *storetest.Fixture) {
+				n := store.NewKey{Workspace: "ada"}
 				if !c.rotated {
-					n.ExpiresAt = countersign.At(noon.Add(time.Minute))
+					n.ExpiresAt = countersign.At(storetest.Noon.Add(time.Minute))
 				}
-				k, token := f.mustCreate(t, n)
+				k, token := f.MustCreate(t, n)
 				if c.rotated {
-					if _, _, err := f.RotateKey(t.Context(), operator, k.ID, time.Minute); err != nil {
+					if _, _, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Minute); err != nil {
 						t.Fatal(err)
 					}
 				}
-				f.clock.set(noon.Add(c.after))
-				_, err := f.Validation.Authenticate(t.Context(), token, client)
-				wantError(t, err, c.want)
-				f.fillKeyCache(t)
-				_, err = f.Validation.Authenticate(t.Context(), token, client)
-				wantError(t, err, c.want)
+				f.Clock.Set(storetest.Noon.Add(c.after))
+				_, err := f.Validation.Authenticate(t.Context(), token, storetest.Client)
+				storetest.WantError(t, err, c.want)
+				f.FillKeyCache(t)
+				_, err = f.Validation.Authenticate(t.Context(), token, storetest.Client)
+				storetest.WantError(t, err, c.want)
 			})
 		})
 	}
 }
 
 func TestAccessOfAKey(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		switches := Switches{Always200: true, RefuseQueryKeys: true, Quota: 77}
-		w, err := f.SetWorkspace(t.Context(), operator, "ada", func(w *Workspace) { w.Switches = switches })
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		switches := store.Switches{Always200: true, RefuseQueryKeys: true, Quota: 77}
+		w, err := f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) { w.Switches = switches })
 		if err != nil {
 			t.Fatal(err)
 		}
-		secret, secretToken := f.mustCreate(t, NewKey{Workspace: "ada", Name: "secret"})
-		bound, boundToken := f.mustCreate(t, NewKey{Workspace: "ada", Name: "bound", Class: ClassPublishable, Item: 2})
+		secret, secretToken := f.MustCreate(t, store.NewKey{Workspace: "ada", Name: "secret"})
+		bound, boundToken := f.MustCreate(t, store.NewKey{Workspace: "ada", Name: "bound", Class: store.ClassPublishable, Item: 2})
 		for _, path := range []string{"database", "memory"} {
 			if path == "memory" {
-				f.fillKeyCache(t)
+				f.FillKeyCache(t)
 			}
 			for token, want := range map[string]validation.Access{
-				secretToken: {Actor: people.Actor{Kind: people.KindKey, ID: fmt.Sprint(secret.ID), Face: people.FaceAPI, Addr: client, Workspace: w.ID, Secret: true}, Switches: switches, KeyID: secret.ID, Workspace: w.ID},
-				boundToken:  {Actor: people.Actor{Kind: people.KindKey, ID: fmt.Sprint(bound.ID), Face: people.FaceAPI, Addr: client, Workspace: w.ID, Item: 2}, Switches: switches, KeyID: bound.ID, Workspace: w.ID},
+				secretToken: {Actor: people.Actor{Kind: people.KindKey, ID: fmt.Sprint(secret.ID), Face: people.FaceAPI, Addr: storetest.Client, Workspace: w.ID, Secret: true}, Switches: switches, KeyID: secret.ID, Workspace: w.ID},
+				boundToken:  {Actor: people.Actor{Kind: people.KindKey, ID: fmt.Sprint(bound.ID), Face: people.FaceAPI, Addr: storetest.Client, Workspace: w.ID, Item: 2}, Switches: switches, KeyID: bound.ID, Workspace: w.ID},
 			} {
-				if got, err := f.Validation.Authenticate(t.Context(), token, client); err != nil || got != want {
+				if got, err := f.Validation.Authenticate(t.Context(), token, storetest.Client); err != nil || got != want {
 					t.Errorf("%s: access %+v, %v; want %+v", path, got, err, want)
 				}
 			}
@@ -222,8 +224,8 @@ func TestAccessOfAKey(t *testing.T) {
 }
 
 func TestAuthenticateBeforePrepareSaysNotYet(t *testing.T) {
-	s := opened(t, Options{Dir: t.TempDir()})
+	s := storetest.Opened(t, store.Options{Dir: t.TempDir()})
 	_, err := s.Validation.Authenticate(t.Context(), "a key", netip.Addr{})
-	wantError(t, err, "unavailable")
-	wantError(t, s.Ready(t.Context()), "unavailable")
+	storetest.WantError(t, err, "unavailable")
+	storetest.WantError(t, s.Ready(t.Context()), "unavailable")
 }

@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"encoding/json"
@@ -9,29 +9,31 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
+	"github.com/countersign/countersign/internal/store/storetest"
 )
 
 // fill puts the sample shop into a store, and rows with everything odd.
-func fill(t *testing.T, f *fixture) {
+func fill(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
-	f.mustImportSample(t, sample.Options{Keys: true})
+	mustImportSample(t, f, sample.Options{Keys: true})
 	odd := `"\"quoted\" \\ back / <b>&amp;</b> \u2028 \u00e9 😀 \t tab"`
-	f.mustImport(t, lines(
-		workspaceText("odd", `"name":{"firstname":`+odd+`,"lastname":""}`, `"balance":-0.01`, `"profile":{"description":`+odd+`,"social_links":[]}`,
+	f.MustImport(t, storetest.Lines(
+		storetest.WorkspaceText("odd", `"name":{"firstname":`+odd+`,"lastname":""}`, `"balance":-0.01`, `"profile":{"description":`+odd+`,"social_links":[]}`,
 			`"always_200":true`, `"quota":9007199254740993`),
-		workspaceText("Bare", `"email":""`),
-		itemText("odd", 9007199254740993, `"name":`+odd, `"tags":[`+odd+`,""]`, `"version":""`, `"price":{"regular":0.1}`),
-		itemText("odd", 5, `"kind":"audio"`, `"media":{"preview_image":"https://kept.example/although-not-printed.png","preview_audio":""}`),
-		purchaseText("odd", 5, `\"{x}\\`, `"state":"charged_back"`, `"state_at":"2020-02-29T23:59:59Z"`, `"buyer":{"name":`+odd+`}`),
-		purchaseText("odd", 5, "UPPER-code"), purchaseText("odd", 5, "a b"), purchaseText("odd", 5, "~"), purchaseText("odd", 5, "!"),
-		keyText("odd", `é \"key\"`, `"expires_at":"2030-01-01T00:00:00Z"`),
+		storetest.WorkspaceText("Bare", `"email":""`),
+		storetest.ItemText("odd", 9007199254740993, `"name":`+odd, `"tags":[`+odd+`,""]`, `"version":""`, `"price":{"regular":0.1}`),
+		storetest.ItemText("odd", 5, `"kind":"audio"`, `"media":{"preview_image":"https://kept.example/although-not-printed.png","preview_audio":""}`),
+		storetest.PurchaseText("odd", 5, `\"{x}\\`, `"state":"charged_back"`, `"state_at":"2020-02-29T23:59:59Z"`, `"buyer":{"name":`+odd+`}`),
+		storetest.PurchaseText("odd", 5, "UPPER-code"), storetest.PurchaseText("odd", 5, "a b"), storetest.PurchaseText("odd", 5, "~"), storetest.PurchaseText("odd", 5, "!"),
+		storetest.KeyText("odd", `é \"key\"`, `"expires_at":"2030-01-01T00:00:00Z"`),
 	))
-	k, _ := f.mustCreate(t, NewKey{Workspace: "odd", Name: "rotated"})
-	if _, _, err := f.RotateKey(t.Context(), operator, k.ID, time.Hour); err != nil {
+	k, _ := f.MustCreate(t, store.NewKey{Workspace: "odd", Name: "rotated"})
+	if _, _, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.RevokeKey(t.Context(), operator, k.ID); err != nil {
+	if _, err := f.RevokeKey(t.Context(), storetest.Operator, k.ID); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -41,18 +43,18 @@ func fill(t *testing.T, f *fixture) {
 func TestExportComesBackByteByByte(t *testing.T) {
 	t.Parallel()
 	for _, from := range []string{dbtest.SQLite, dbtest.Postgres} {
-		source := prepared(t, dbtest.New(t, from))
+		source := storetest.Prepared(t, dbtest.New(t, from))
 		fill(t, source)
 		for _, to := range []string{dbtest.SQLite, dbtest.Postgres} {
 			for _, withKeys := range []bool{false, true} {
 				t.Run(from+" to "+to, func(t *testing.T) {
-					target := prepared(t, dbtest.New(t, to))
-					first := source.mustExport(t, withKeys)
-					target.mustImport(t, first)
-					if second := target.mustExport(t, withKeys); second != first {
-						t.Errorf("with keys: %t: %s", withKeys, firstDifference(first, second))
+					target := storetest.Prepared(t, dbtest.New(t, to))
+					first := source.MustExport(t, withKeys)
+					target.MustImport(t, first)
+					if second := target.MustExport(t, withKeys); second != first {
+						t.Errorf("with keys: %t: %s", withKeys, storetest.FirstDifference(first, second))
 					}
-					if report := target.mustImport(t, first); report.Purchases.Changed+report.Items.Changed+report.Keys.Changed+report.Workspaces.Changed != 0 {
+					if report := target.MustImport(t, first); report.Purchases.Changed+report.Items.Changed+report.Keys.Changed+report.Workspaces.Changed != 0 {
 						t.Errorf("importing the export into its own store: %+v", report)
 					}
 				})
@@ -61,21 +63,11 @@ func TestExportComesBackByteByByte(t *testing.T) {
 	}
 }
 
-func firstDifference(a, b string) string {
-	as, bs := strings.Split(a, "\n"), strings.Split(b, "\n")
-	for i := range min(len(as), len(bs)) {
-		if as[i] != bs[i] {
-			return "line " + text(i+1) + ":\n" + as[i] + "\n" + bs[i]
-		}
-	}
-	return text(len(as)) + " lines against " + text(len(bs))
-}
-
 func TestExportIsInTheOrderOfNaturalKeys(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
 		fill(t, f)
 		var kinds, users, codes []string
-		for line := range strings.Lines(f.mustExport(t, false)) {
+		for line := range strings.Lines(f.MustExport(t, false)) {
 			var names struct {
 				Type         string
 				Username     string
@@ -102,9 +94,9 @@ func TestExportIsInTheOrderOfNaturalKeys(t *testing.T) {
 }
 
 func TestExportOfAnEmptyStoreIsEmpty(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
 		for _, withKeys := range []bool{false, true} {
-			if got := f.mustExport(t, withKeys); got != "" {
+			if got := f.MustExport(t, withKeys); got != "" {
 				t.Errorf("with keys: %t: %q", withKeys, got)
 			}
 		}
@@ -112,37 +104,37 @@ func TestExportOfAnEmptyStoreIsEmpty(t *testing.T) {
 }
 
 func TestValuesOfKeysAreExportedOnlyWhenAskedFor(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		k, first := f.mustCreate(t, NewKey{Workspace: "ada"})
-		_, second, err := f.RotateKey(t.Context(), operator, k.ID, time.Hour)
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		k, first := f.MustCreate(t, store.NewKey{Workspace: "ada"})
+		_, second, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
-		audits := len(f.audits(t))
-		without := f.mustExport(t, false)
+		audits := len(f.Audits(t))
+		without := f.MustExport(t, false)
 		if strings.Contains(without, first) || strings.Contains(without, second) || !strings.Contains(without, `"name":"web"`) {
 			t.Errorf("without values: %s", without)
 		}
-		if len(f.audits(t)) != audits {
+		if len(f.Audits(t)) != audits {
 			t.Error("an export without values is written down")
 		}
-		with := f.mustExport(t, true)
+		with := f.MustExport(t, true)
 		if !strings.Contains(with, `"key":"`+second+`"`) || !strings.Contains(with, `"previous_key":"`+first+`"`) {
 			t.Errorf("with values: %s", with)
 		}
-		if got := f.audits(t)[audits:]; !slices.Equal(got, []string{"store.export"}) {
+		if got := f.Audits(t)[audits:]; !slices.Equal(got, []string{"store.export"}) {
 			t.Errorf("audit %q", got)
 		}
 	})
 }
 
 func TestExportSeesOneView(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, lines(purchaseText("ada", 1, "code")))
-		other := f.again(t)
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "code")))
+		other := f.Again(t)
 		var out strings.Builder
-		err := f.Transfer.Export(t.Context(), operator, writerFunc(func(p []byte) (int, error) {
-			other.mustImport(t, lines(itemText("bob", 50+out.Len())))
+		err := f.Transfer.Export(t.Context(), storetest.Operator, writerFunc(func(p []byte) (int, error) {
+			other.MustImport(t, storetest.Lines(storetest.ItemText("bob", 50+out.Len())))
 			return out.Write(p)
 		}), false)
 		if err != nil || strings.Count(out.String(), `"type":"item"`) != 3 {
@@ -156,9 +148,9 @@ type writerFunc func([]byte) (int, error)
 func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
 
 func TestExportIntoABrokenPipe(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		broken := errors.New("broken pipe")
-		err := f.Transfer.Export(t.Context(), operator, writerFunc(func([]byte) (int, error) { return 0, broken }), false)
+		err := f.Transfer.Export(t.Context(), storetest.Operator, writerFunc(func([]byte) (int, error) { return 0, broken }), false)
 		if !errors.Is(err, broken) {
 			t.Errorf("error %v", err)
 		}

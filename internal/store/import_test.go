@@ -1,29 +1,32 @@
-package store
+package store_test
 
 import (
+	"io"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestTheSameFileTwiceChangesNothing(t *testing.T) {
 	file := sampleText(t, sample.Options{Keys: true})
-	engines(t, func(t *testing.T, f *fixture) {
-		first := f.mustImport(t, file)
+	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
+		first := f.MustImport(t, file)
 		want := transfer.ImportReport{
-			Lines: strings.Count(file, "\n"), Written: true, Workspaces: transfer.Moved{New: f.rows(t, "workspaces")}, Keys: transfer.Moved{New: f.rows(t, "keys")},
-			Items: transfer.Moved{New: f.rows(t, "items")}, Purchases: transfer.Moved{New: f.rows(t, "purchases")},
+			Lines: strings.Count(file, "\n"), Written: true, Workspaces: transfer.Moved{New: f.Rows(t, "workspaces")}, Keys: transfer.Moved{New: f.Rows(t, "keys")},
+			Items: transfer.Moved{New: f.Rows(t, "items")}, Purchases: transfer.Moved{New: f.Rows(t, "purchases")},
 		}
 		if diff := cmp.Diff(want, first); diff != "" || first.Purchases.New < 1200 {
 			t.Errorf("the first import: %s", diff)
 		}
-		exported, dumped := f.mustExport(t, true), f.rows(t, "items")+f.rows(t, "purchases")
-		second := f.mustImport(t, file)
+		exported, dumped := f.MustExport(t, true), f.Rows(t, "items")+f.Rows(t, "purchases")
+		second := f.MustImport(t, file)
 		same := func(m transfer.Moved) transfer.Moved { return transfer.Moved{Same: m.New} }
 		want = transfer.ImportReport{
 			Lines: first.Lines, Written: true, Workspaces: same(first.Workspaces), Keys: same(first.Keys), Items: same(first.Items), Purchases: same(first.Purchases),
@@ -31,7 +34,7 @@ func TestTheSameFileTwiceChangesNothing(t *testing.T) {
 		if diff := cmp.Diff(want, second); diff != "" {
 			t.Errorf("the second import: %s", diff)
 		}
-		if f.mustExport(t, true) != exported || f.rows(t, "items")+f.rows(t, "purchases") != dumped {
+		if f.MustExport(t, true) != exported || f.Rows(t, "items")+f.Rows(t, "purchases") != dumped {
 			t.Error("the second import changed the store")
 		}
 	})
@@ -48,26 +51,28 @@ func TestEditedLineUpdates(t *testing.T) {
 		first   []string
 		members []string
 	}{
-		{`"username":"shop-#"`, func(i int, m ...string) string { return workspaceText("shop-"+text(i), m...) }, nil, []string{
+		{`"username":"shop-#"`, func(i int, m ...string) string { return storetest.WorkspaceText("shop-"+storetest.Text(i), m...) }, nil, []string{
 			`"name":{"firstname":"Augusta","lastname":""}`, `"email":"new@shop.example"`, `"balance":-3.07`, `"currency":"EUR"`,
 			`"profile":{"heading":"h"}`, `"profile":{"description":"<d>"}`, `"profile":{"contact":{"email":"c@d.example"}}`,
 			`"profile":{"social_links":{"z":` + https + `,"a":` + https + `}}`, `"profile":{"media":{"avatar":` + https + `}}`,
 			`"profile":{"media":{"cover":` + https + `}}`, `"registered_at":"2020-01-01T00:00:00Z"`,
 			`"always_200":true`, `"refuse_query_keys":true`, `"quota":5`,
 		}},
-		{`"id":#,`, func(i int, m ...string) string { return itemText("ada", i, m...) }, nil, []string{
+		{`"id":#,`, func(i int, m ...string) string { return storetest.ItemText("ada", i, m...) }, nil, []string{
 			`"kind":"audio"`, `"kind":"video"`, `"support":true`, `"name":"new"`, `"description":"<d>"`, `"category":"c"`, `"sub_category":"s"`,
 			`"options":["b","a"]`, `"version":"2"`, `"version":1.5`, `"demo_link":` + https, `"tags":["t"]`, `"media":{"thumbnail":` + https + `}`,
 			`"media":{"preview_image":` + https + `}`, `"media":{"preview_video":` + https + `}`, `"media":{"preview_audio":` + https + `}`,
 			`"media":{"screenshots":[` + https + `]}`, `"price":{"regular":0.1}`, `"price":{"extended":49}`, `"currency":"EUR"`,
 			`"published_at":"2020-01-01T00:00:00Z"`,
 		}},
-		{`"a-code-#"`, func(i int, m ...string) string { return purchaseText("ada", 1, "a-code-"+text(i), m...) }, nil, []string{
+		{`"a-code-#"`, func(i int, m ...string) string {
+			return storetest.PurchaseText("ada", 1, "a-code-"+storetest.Text(i), m...)
+		}, nil, []string{
 			`"item_id":2`, `"purchase_code":"A-CODE-#"`, `"license_type":"Extended"`, `"price":0.01`, `"currency":"EUR"`,
 			`"supported_until":"2025-01-01T00:00:00Z"`, `"downloaded":true`, `"date":"2020-01-01T00:00:00Z"`, `"state":"refunded"`,
 			`"buyer":{"name":"b"}`, `"buyer":{"email":"b@c.example"}`,
 		}},
-		{`"name":"bound #"`, func(i int, m ...string) string { return keyText("ada", "bound "+text(i), m...) },
+		{`"name":"bound #"`, func(i int, m ...string) string { return storetest.KeyText("ada", "bound "+storetest.Text(i), m...) },
 			[]string{`"class":"publishable","item_id":1`, `"key":"key-number-#-of-many"`}, []string{
 				`"class":"publishable","item_id":2`, `"class":"secret"`, `"key":"another-key-0123456789"`, `"expires_at":"2027-01-01T00:00:00Z"`,
 				`"revoked_at":"2026-01-01T00:00:00Z"`, `"previous_key":"earlier-key-0123456789"`, `"previous_expires_at":"2026-12-01T00:00:00Z"`,
@@ -77,23 +82,23 @@ func TestEditedLineUpdates(t *testing.T) {
 	for _, c := range cases {
 		for _, member := range c.members {
 			i := 100 + len(edits)
-			numbered := func(s string) string { return strings.ReplaceAll(s, "#", text(i)) }
+			numbered := func(s string) string { return strings.ReplaceAll(s, "#", storetest.Text(i)) }
 			before = append(before, numbered(c.line(i, c.first...)))
 			after = append(after, numbered(c.line(i, member)))
 			markers, edits = append(markers, numbered(c.marker)), append(edits, member)
 		}
 	}
-	engines(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, twoShops+lines(before...))
-		was := strings.Split(f.mustExport(t, true), "\n")
+	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, storetest.TwoShops+storetest.Lines(before...))
+		was := strings.Split(f.MustExport(t, true), "\n")
 		sum := func(count func(transfer.Moved) int64, r transfer.ImportReport) int64 {
 			return count(r.Workspaces) + count(r.Items) + count(r.Purchases) + count(r.Keys)
 		}
-		report := f.mustImport(t, lines(after...))
+		report := f.MustImport(t, storetest.Lines(after...))
 		if got := sum(func(m transfer.Moved) int64 { return m.Changed }, report); got != int64(len(edits)) {
 			t.Errorf("%d lines changed, want %d: %+v", got, len(edits), report)
 		}
-		now := strings.Split(f.mustExport(t, true), "\n")
+		now := strings.Split(f.MustExport(t, true), "\n")
 		for i, marker := range markers {
 			isOf := func(line string) bool { return strings.Contains(strings.ToLower(line), marker) }
 			x, y := slices.IndexFunc(was, isOf), slices.IndexFunc(now, isOf)
@@ -101,7 +106,7 @@ func TestEditedLineUpdates(t *testing.T) {
 				t.Errorf("%s: the export has lines %d and %d, which do not differ", edits[i], x, y)
 			}
 		}
-		report = f.mustImport(t, lines(after...))
+		report = f.MustImport(t, storetest.Lines(after...))
 		if got := sum(func(m transfer.Moved) int64 { return m.Same }, report); got != int64(len(edits)) {
 			t.Errorf("the second time %d are the same, want %d: %+v", got, len(edits), report)
 		}
@@ -109,10 +114,10 @@ func TestEditedLineUpdates(t *testing.T) {
 }
 
 func TestEditedItemIsPrintedAnew(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
-		f.mustImport(t, lines(purchaseText("ada", 1, "a-code"), itemText("ada", 1, `"name":"Renamed"`)))
-		valid, err := f.Validation.Validate(t.Context(), f.actorOf(t, token), "a-code")
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
+		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "a-code"), storetest.ItemText("ada", 1, `"name":"Renamed"`)))
+		valid, err := f.Validation.Validate(t.Context(), f.ActorOf(t, token), "a-code")
 		if err != nil || !strings.Contains(valid.Item.Text(), `"name":"Renamed"`) {
 			t.Errorf("%s, %v", valid.Item.Text(), err)
 		}
@@ -120,14 +125,14 @@ func TestEditedItemIsPrintedAnew(t *testing.T) {
 }
 
 func TestOfSeveralLinesTheLastCounts(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, twoShops+lines(
-			workspaceText("ada", `"quota":1`), workspaceText("ada", `"quota":2`),
-			itemText("ada", 1, `"name":"first"`), itemText("ada", 1, `"name":"last"`),
-			purchaseText("ada", 1, "a-code", `"price":1`), purchaseText("ada", 2, "A-CODE", `"price":2`), purchaseText("ada", 1, "a-Code", `"price":3`),
-			keyText("ada", "web", `"key":"first-key-0123456789"`), keyText("ada", "web", `"key":"last-key-0123456789"`),
+	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, storetest.TwoShops+storetest.Lines(
+			storetest.WorkspaceText("ada", `"quota":1`), storetest.WorkspaceText("ada", `"quota":2`),
+			storetest.ItemText("ada", 1, `"name":"first"`), storetest.ItemText("ada", 1, `"name":"last"`),
+			storetest.PurchaseText("ada", 1, "a-code", `"price":1`), storetest.PurchaseText("ada", 2, "A-CODE", `"price":2`), storetest.PurchaseText("ada", 1, "a-Code", `"price":3`),
+			storetest.KeyText("ada", "web", `"key":"first-key-0123456789"`), storetest.KeyText("ada", "web", `"key":"last-key-0123456789"`),
 		))
-		got := f.mustExport(t, true)
+		got := f.MustExport(t, true)
 		for want, times := range map[string]int{
 			`"quota":2`: 1, `"name":"last"`: 1, `"name":"first"`: 0, `"purchase_code"`: 1, `"purchase_code":"a-Code","license_type":"Regular","price":3.00`: 1,
 			`"key":"last-key-0123456789"`: 1, `first-key`: 0,
@@ -136,8 +141,8 @@ func TestOfSeveralLinesTheLastCounts(t *testing.T) {
 				t.Errorf("%s is there %d times, want %d", want, n, times)
 			}
 		}
-		if f.rows(t, "purchases") != 1 {
-			t.Errorf("%d purchases", f.rows(t, "purchases"))
+		if f.Rows(t, "purchases") != 1 {
+			t.Errorf("%d purchases", f.Rows(t, "purchases"))
 		}
 	})
 }
@@ -153,20 +158,20 @@ func TestClashOfCodes(t *testing.T) {
 		bad   []int // numbers of lines
 		want  string
 	}{
-		{"with the store", purchaseText("bob", 3, "code"), []string{purchaseText("ada", 1, "CODE")}, []int{1}, "bob 3 code"},
-		{"within the file, the first line has it", "", []string{purchaseText("ada", 1, "code"), purchaseText("bob", 3, "Code"), purchaseText("bob", 3, "other")}, []int{2}, "ada 1 code bob 3 other"},
-		{"within the file, the owner may repeat it", "", []string{purchaseText("ada", 1, "code"), purchaseText("bob", 3, "Code"), purchaseText("ada", 2, "CODE")}, []int{2}, "ada 2 CODE"},
-		{"the store counts before the file", purchaseText("bob", 3, "code"), []string{purchaseText("ada", 1, "CODE"), purchaseText("bob", 3, "Code", `"price":5`)}, []int{1}, "bob 3 Code"},
-		{"with the store, twice", purchaseText("bob", 3, "code"), []string{purchaseText("ada", 1, "CODE"), purchaseText("ada", 2, "Code")}, []int{1, 2}, "bob 3 code"},
-		{"no conflict within a workspace", purchaseText("ada", 1, "code"), []string{purchaseText("ada", 2, "CODE")}, nil, "ada 2 CODE"},
+		{"with the store", storetest.PurchaseText("bob", 3, "code"), []string{storetest.PurchaseText("ada", 1, "CODE")}, []int{1}, "bob 3 code"},
+		{"within the file, the first line has it", "", []string{storetest.PurchaseText("ada", 1, "code"), storetest.PurchaseText("bob", 3, "Code"), storetest.PurchaseText("bob", 3, "other")}, []int{2}, "ada 1 code bob 3 other"},
+		{"within the file, the owner may repeat it", "", []string{storetest.PurchaseText("ada", 1, "code"), storetest.PurchaseText("bob", 3, "Code"), storetest.PurchaseText("ada", 2, "CODE")}, []int{2}, "ada 2 CODE"},
+		{"the store counts before the file", storetest.PurchaseText("bob", 3, "code"), []string{storetest.PurchaseText("ada", 1, "CODE"), storetest.PurchaseText("bob", 3, "Code", `"price":5`)}, []int{1}, "bob 3 Code"},
+		{"with the store, twice", storetest.PurchaseText("bob", 3, "code"), []string{storetest.PurchaseText("ada", 1, "CODE"), storetest.PurchaseText("ada", 2, "Code")}, []int{1, 2}, "bob 3 code"},
+		{"no conflict within a workspace", storetest.PurchaseText("ada", 1, "code"), []string{storetest.PurchaseText("ada", 2, "CODE")}, nil, "ada 2 CODE"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			eitherShops(t, func(t *testing.T, f *fixture) {
+			storetest.EitherShops(t, func(t *testing.T, f *storetest.Fixture) {
 				if c.store != "" {
-					f.mustImport(t, lines(c.store))
+					f.MustImport(t, storetest.Lines(c.store))
 				}
-				report, bad := f.importText(t, lines(c.file...), transfer.ImportOptions{SkipBad: true})
+				report, bad := f.ImportText(t, storetest.Lines(c.file...), transfer.ImportOptions{SkipBad: true})
 				var numbers []int
 				for _, r := range bad {
 					numbers = append(numbers, r.Line)
@@ -179,8 +184,8 @@ func TestClashOfCodes(t *testing.T) {
 				}
 				var got []string
 				for _, workspace := range []string{"ada", "bob"} {
-					err := f.Purchases(t.Context(), operator, workspace, PurchaseFilter{}, func(p Purchase) error {
-						got = append(got, workspace, text(int(p.ItemID)), p.Code)
+					err := f.Purchases(t.Context(), storetest.Operator, workspace, store.PurchaseFilter{}, func(p store.Purchase) error {
+						got = append(got, workspace, storetest.Text(int(p.ItemID)), p.Code)
 						return nil
 					})
 					if err != nil {
@@ -197,10 +202,10 @@ func TestClashOfCodes(t *testing.T) {
 
 // A conflict is reported with the text of its line, for the file of rejected lines.
 func TestBadLinesComeWithTheirTexts(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		file := []string{"nonsense", purchaseText("ada", 1, "code"), "", purchaseText("bob", 3, "CODE"), `{"type":"x"}`}
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		file := []string{"nonsense", storetest.PurchaseText("ada", 1, "code"), "", storetest.PurchaseText("bob", 3, "CODE"), `{"type":"x"}`}
 		got := map[int]string{}
-		_, err := f.Transfer.Import(t.Context(), operator, strings.NewReader(lines(file...)), transfer.ImportOptions{
+		_, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(storetest.Lines(file...)), transfer.ImportOptions{
 			Bad: func(line int, _ string, raw []byte) { got[line] = string(raw) },
 		})
 		if err != nil {
@@ -213,24 +218,24 @@ func TestBadLinesComeWithTheirTexts(t *testing.T) {
 }
 
 func TestDryRunWritesNothing(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		counts := func() (n []int64) {
 			for _, table := range []string{"workspaces", "items", "purchases", "keys", "changes", "audit"} {
-				n = append(n, f.rows(t, table))
+				n = append(n, f.Rows(t, table))
 			}
 			return n
 		}
-		before, exported := counts(), f.mustExport(t, false)
-		file := lines(workspaceText("eve"), itemText("ada", 1, `"name":"new"`), purchaseText("ada", 1, "code"), keyText("ada", "web"), "bad")
+		before, exported := counts(), f.MustExport(t, false)
+		file := storetest.Lines(storetest.WorkspaceText("eve"), storetest.ItemText("ada", 1, `"name":"new"`), storetest.PurchaseText("ada", 1, "code"), storetest.KeyText("ada", "web"), "bad")
 		for _, skip := range []bool{false, true} {
-			report, bad := f.importText(t, file, transfer.ImportOptions{DryRun: true, SkipBad: skip})
+			report, bad := f.ImportText(t, file, transfer.ImportOptions{DryRun: true, SkipBad: skip})
 			want := transfer.ImportReport{Lines: 5, Bad: 1, Workspaces: transfer.Moved{New: 1}, Items: transfer.Moved{Changed: 1}, Purchases: transfer.Moved{New: 1}, Keys: transfer.Moved{New: 1},
 				WeakCodes: transfer.Weak{Count: 1, LeastBits: 19, Lines: []int{3}}, NoPicture: transfer.Found{Count: 1, Lines: []int{2}}}
 			if !reflect.DeepEqual(report, want) || len(bad) != 1 {
 				t.Errorf("report %+v, want %+v", report, want)
 			}
 		}
-		if !slices.Equal(counts(), before) || f.mustExport(t, false) != exported {
+		if !slices.Equal(counts(), before) || f.MustExport(t, false) != exported {
 			t.Error("something was written")
 		}
 	})
@@ -251,15 +256,15 @@ func TestTimeOfAChangedState(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			eitherShops(t, func(t *testing.T, f *fixture) {
-				f.mustImport(t, lines(purchaseText("ada", 1, "code", c.first)))
+			storetest.EitherShops(t, func(t *testing.T, f *storetest.Fixture) {
+				f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "code", c.first)))
 				if c.second != "" {
-					f.mustImport(t, lines(purchaseText("ada", 1, "code", c.second)))
-					if again := f.mustImport(t, lines(purchaseText("ada", 1, "code", c.second))); again.Purchases.Same != 1 {
+					f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "code", c.second)))
+					if again := f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "code", c.second))); again.Purchases.Same != 1 {
 						t.Errorf("the second time: %+v", again.Purchases)
 					}
 				}
-				shown, err := f.Validation.Show(t.Context(), operator, "code")
+				shown, err := f.Validation.Show(t.Context(), storetest.Operator, "code")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -273,4 +278,20 @@ func TestTimeOfAChangedState(t *testing.T) {
 			})
 		})
 	}
+}
+
+// mustImportSample imports the sample shop.
+func mustImportSample(t testing.TB, f *storetest.Fixture, o sample.Options) {
+	t.Helper()
+	f.MustImport(t, sampleText(t, o))
+}
+
+// sampleText is the sample shop as JSON Lines.
+func sampleText(t testing.TB, o sample.Options) string {
+	t.Helper()
+	text, err := io.ReadAll(sample.Reader(o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

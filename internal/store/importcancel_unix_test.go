@@ -1,6 +1,6 @@
 //go:build unix
 
-package store
+package store_test
 
 import (
 	"os"
@@ -11,12 +11,13 @@ import (
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/store/storetest"
 )
 
 // whileReading runs the only job, and calls during when it has read half of its upload.
-func (f *fixture) whileReading(t *testing.T, during func()) {
+func whileReading(t *testing.T, f *storetest.Fixture, during func()) {
 	t.Helper()
-	path := filepath.Join(f.at.Dir, "uploads", f.uploads(t)[0])
+	path := filepath.Join(f.At.Dir, "uploads", uploads(t, f)[0])
 	text, err := os.ReadFile(path)
 	if err == nil {
 		err = os.Remove(path)
@@ -40,39 +41,39 @@ func (f *fixture) whileReading(t *testing.T, during func()) {
 		during()
 		_, _ = pipe.Write(text[len(text)/2:]) // the job may have stopped reading
 	}()
-	f.runJobs(t)
+	storetest.RunJobs(t, f.Jobs())
 	<-written
 }
 
 func TestACancelledImportWritesNothing(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		before := f.mustExport(t, false)
-		queued := f.start(t, uploaded, killedSales())
-		if err := f.Transfer.Cancel(t.Context(), operator, queued); err != nil {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		before := f.MustExport(t, false)
+		queued := f.StartImport(t, storetest.Uploaded, storetest.KilledSales())
+		if err := f.Transfer.Cancel(t.Context(), storetest.Operator, queued); err != nil {
 			t.Fatal(err)
 		}
-		if got := f.uploads(t); len(got) != 0 {
+		if got := uploads(t, f); len(got) != 0 {
 			t.Errorf("uploads %q", got)
 		}
-		running := f.start(t, uploaded, killedSales())
-		f.whileReading(t, func() {
-			if err := f.Transfer.Cancel(t.Context(), operator, running); err != nil {
+		running := f.StartImport(t, storetest.Uploaded, storetest.KilledSales())
+		whileReading(t, f, func() {
+			if err := f.Transfer.Cancel(t.Context(), storetest.Operator, running); err != nil {
 				t.Error(err)
 			}
 		})
-		if job, err := f.Transfer.Progress(t.Context(), operator, running); err != nil || job.State != jobs.Cancelled {
+		if job, err := f.Transfer.Progress(t.Context(), storetest.Operator, running); err != nil || job.State != jobs.Cancelled {
 			t.Errorf("%+v, %v", job, err)
 		}
-		if got := f.mustExport(t, false); got != before {
-			t.Error(firstDifference(before, got))
+		if got := f.MustExport(t, false); got != before {
+			t.Error(storetest.FirstDifference(before, got))
 		}
-		if got := f.uploads(t); len(got) != 0 {
+		if got := uploads(t, f); len(got) != 0 {
 			t.Errorf("uploads %q", got)
 		}
-		if err := f.Transfer.Cancel(t.Context(), operator, running); !fault.HasCode(err, "job_ended") {
+		if err := f.Transfer.Cancel(t.Context(), storetest.Operator, running); !fault.HasCode(err, "job_ended") {
 			t.Errorf("a second time: %v", err)
 		}
-		if n := strings.Count(strings.Join(f.audits(t), "\n"), "store.cancel_import"); n != 2 {
+		if n := strings.Count(strings.Join(f.Audits(t), "\n"), "store.cancel_import"); n != 2 {
 			t.Errorf("%d lines of audit", n)
 		}
 	})

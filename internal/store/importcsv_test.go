@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"encoding/binary"
@@ -11,7 +11,8 @@ import (
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/google/go-cmp/cmp"
 )
@@ -25,25 +26,10 @@ func utf16Text(order binary.AppendByteOrder, text string) string {
 	return string(out)
 }
 
-// csvInto are options for rows of a workspace.
-func csvInto(workspace string, fields map[string]string) transfer.ImportOptions {
-	return transfer.ImportOptions{CSV: &transfer.CSVOptions{Workspace: workspace, Map: fields}}
-}
-
-// purchase reads a purchase by its code.
-func (f *fixture) purchase(t testing.TB, code string) storedb.Purchase {
-	t.Helper()
-	r, err := f.Validation.Check(t.Context(), operator, code)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r.Purchase
-}
-
 const saleHeader = "Purchase Code,Item ID,License,Amount,Currency,Sale Date,Supported Until,Buyer,Buyer Email"
 
 func TestCSVIsReadInEveryEncodingAndWithEverySeparator(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		rows := saleHeader + "\nCODE-%s,1,Regular License,\"49,00\",usd,2024-04-27,2025-04-27 12:00:00,\"Zoë\nLee\",zoe@x.example\n"
 		forms := map[string]func(string) string{
 			"plain": func(s string) string { return s }, "BOM": func(s string) string { return "\ufeff" + s },
@@ -55,11 +41,11 @@ func TestCSVIsReadInEveryEncodingAndWithEverySeparator(t *testing.T) {
 			"BE":         func(s string) string { return utf16Text(binary.BigEndian, s) },
 		}
 		for name, form := range forms {
-			report, bad := f.importText(t, form(fmt.Sprintf(rows, name)), csvInto("ada", nil))
+			report, bad := f.ImportText(t, form(fmt.Sprintf(rows, name)), storetest.CSVInto("ada", nil))
 			if len(bad) > 0 || !report.Written || report.Purchases.New != 1 {
 				t.Fatalf("%s: %+v, %v", name, report, bad)
 			}
-			p := f.purchase(t, "CODE-"+name)
+			p := f.Purchase(t, "CODE-"+name)
 			got := fmt.Sprintln(p.ItemID, p.License, p.Price, p.Currency, p.SoldAt, p.SupportedUntil, p.BuyerName, p.BuyerEmail)
 			if want := "1 Regular 49.00 USD 2024-04-27T00:00:00Z 2025-04-27T12:00:00Z Zoë\nLee zoe@x.example\n"; got != want {
 				t.Errorf("%s: %s", name, got)
@@ -69,7 +55,7 @@ func TestCSVIsReadInEveryEncodingAndWithEverySeparator(t *testing.T) {
 }
 
 func TestColumnsThatCannotBeToldAreRefusedBeforeAnyRow(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		cases := []struct {
 			name, file string
 			o          transfer.CSVOptions
@@ -88,7 +74,7 @@ func TestColumnsThatCannotBeToldAreRefusedBeforeAnyRow(t *testing.T) {
 			{"no such workspace", "id\n", transfer.CSVOptions{Workspace: "eve"}, "workspace_not_found", "eve"},
 		}
 		for _, c := range cases {
-			_, err := f.Transfer.Import(t.Context(), operator, strings.NewReader(c.file), transfer.ImportOptions{CSV: &c.o})
+			_, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(c.file), transfer.ImportOptions{CSV: &c.o})
 			if !fault.HasCode(err, c.code) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v", c.name, err)
 			}
@@ -97,18 +83,18 @@ func TestColumnsThatCannotBeToldAreRefusedBeforeAnyRow(t *testing.T) {
 }
 
 func TestColumnsAreRememberedByTheirHeader(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		file := func(code string) string {
 			return "Ref;Sold;Notes;Item ID;License;Currency\n" + code + ";2024-04-27;x;1;Regular;USD\n"
 		}
 		fields := map[string]string{"Ref": "code", "Notes": ""}
-		dry := csvInto("ada", fields)
+		dry := storetest.CSVInto("ada", fields)
 		dry.DryRun = true
-		if report, bad := f.importText(t, file("code-0"), dry); len(bad) > 0 || report.Purchases.New != 1 {
+		if report, bad := f.ImportText(t, file("code-0"), dry); len(bad) > 0 || report.Purchases.New != 1 {
 			t.Fatalf("%+v, %v", report, bad)
 		}
 		import_ := func(workspace string, fields map[string]string, code string) (transfer.ImportReport, error) {
-			return f.Transfer.Import(t.Context(), operator, strings.NewReader(file(code)), csvInto(workspace, fields))
+			return f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(file(code)), storetest.CSVInto(workspace, fields))
 		}
 		if _, err := import_("ada", nil, "code-1"); !fault.HasCode(err, "csv_columns") {
 			t.Errorf("a dry run was remembered: %v", err)
@@ -135,30 +121,30 @@ func TestColumnsAreRememberedByTheirHeader(t *testing.T) {
 }
 
 func TestWhatNoColumnHasStays(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, lines(
-			itemText("ada", 1, `"description":"long"`, `"tags":["a"]`, `"licensing":{"regular_domains":5,"wildcard":false,"staging_hosts":[]}`),
-			purchaseText("ada", 1, "code-1", `"state":"refunded","state_at":"2026-05-05T05:05:05Z"`, `"downloaded":true`, `"buyer":{"name":"Zoe","email":"z@x.example"}`),
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, storetest.Lines(
+			storetest.ItemText("ada", 1, `"description":"long"`, `"tags":["a"]`, `"licensing":{"regular_domains":5,"wildcard":false,"staging_hosts":[]}`),
+			storetest.PurchaseText("ada", 1, "code-1", `"state":"refunded","state_at":"2026-05-05T05:05:05Z"`, `"downloaded":true`, `"buyer":{"name":"Zoe","email":"z@x.example"}`),
 		))
-		exported := f.mustExport(t, false)
+		exported := f.MustExport(t, false)
 		sale := "code,item_id,license,price,currency,date\ncode-1,1,Regular,%s,USD,2024-04-27T12:00:00Z\n"
-		price := f.purchase(t, "code-1").Price
+		price := f.Purchase(t, "code-1").Price
 		for _, file := range []string{"Item ID,Name\n1,Item 1\n", fmt.Sprintf(sale, price)} {
-			if r, bad := f.importText(t, file, csvInto("ada", nil)); len(bad) > 0 || r.Purchases.Same+r.Items.Same != 1 {
+			if r, bad := f.ImportText(t, file, storetest.CSVInto("ada", nil)); len(bad) > 0 || r.Purchases.Same+r.Items.Same != 1 {
 				t.Errorf("%+v, %v", r, bad)
 			}
 		}
-		if got := f.mustExport(t, false); got != exported {
-			t.Error(firstDifference(exported, got))
+		if got := f.MustExport(t, false); got != exported {
+			t.Error(storetest.FirstDifference(exported, got))
 		}
-		if r, bad := f.importText(t, "Item ID,Title\n1,new\n", csvInto("ada", nil)); len(bad) > 0 || r.Items.Changed != 1 {
+		if r, bad := f.ImportText(t, "Item ID,Title\n1,new\n", storetest.CSVInto("ada", nil)); len(bad) > 0 || r.Items.Changed != 1 {
 			t.Errorf("%+v, %v", r, bad)
 		}
-		f.importText(t, fmt.Sprintf(sale, "1.50"), csvInto("ada", nil))
+		f.ImportText(t, fmt.Sprintf(sale, "1.50"), storetest.CSVInto("ada", nil))
 		want := strings.Replace(exported, `"name":"Item 1"`, `"name":"new"`, 1)
 		want = strings.Replace(want, `"price":`+price.String(), `"price":1.50`, 1)
-		if got := f.mustExport(t, false); got != want {
-			t.Error(firstDifference(want, got))
+		if got := f.MustExport(t, false); got != want {
+			t.Error(storetest.FirstDifference(want, got))
 		}
 	})
 }
@@ -189,10 +175,10 @@ func manySales() string {
 }
 
 func TestOfTenThousandRowsTheBadOnesComeBackWithTheirReasons(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		reasons := map[int]string{}
 		var rejects []string
-		o := csvInto("ada", nil)
+		o := storetest.CSVInto("ada", nil)
 		o.Bad = func(line int, reason string, raw []byte) {
 			reasons[line] = reason
 			rejects = append(rejects, string(raw))
@@ -200,7 +186,7 @@ func TestOfTenThousandRowsTheBadOnesComeBackWithTheirReasons(t *testing.T) {
 		run := func() transfer.ImportReport {
 			t.Helper()
 			reasons, rejects = map[int]string{}, nil
-			r, err := f.Transfer.Import(t.Context(), operator, strings.NewReader(manySales()), o)
+			r, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(manySales()), o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,11 +201,11 @@ func TestOfTenThousandRowsTheBadOnesComeBackWithTheirReasons(t *testing.T) {
 			t.Errorf("bad lines %v (%v), want %v", got, reasons, want)
 		}
 		o.DryRun = false
-		if r := run(); r.Written || f.rows(t, "purchases") != 0 {
+		if r := run(); r.Written || f.Rows(t, "purchases") != 0 {
 			t.Errorf("%+v", r)
 		}
 		o.SkipBad = true
-		if r := run(); !r.Written || f.rows(t, "purchases") != 9994 {
+		if r := run(); !r.Written || f.Rows(t, "purchases") != 9994 {
 			t.Errorf("%+v", r)
 		}
 		file := strings.Join(rejects, "\n") + "\n"
@@ -229,7 +215,7 @@ func TestOfTenThousandRowsTheBadOnesComeBackWithTheirReasons(t *testing.T) {
 			}
 		}
 		fixed := strings.NewReplacer(",3,", ",1,", "04/05/2024", "2024-05-04", `,"1,204",`, ",1204.00,", "'=HYPERLINK(1)", "z@x.example", ",one,", ",1,", ",USD,,,", ",USD,2024-04-27,,").Replace(file)
-		if r, bad := f.importText(t, fixed, csvInto("ada", nil)); len(bad) > 0 || r.Purchases.New != 6 {
+		if r, bad := f.ImportText(t, fixed, storetest.CSVInto("ada", nil)); len(bad) > 0 || r.Purchases.New != 6 {
 			t.Errorf("%+v, %v", r, bad)
 		}
 	})
@@ -237,12 +223,12 @@ func TestOfTenThousandRowsTheBadOnesComeBackWithTheirReasons(t *testing.T) {
 
 // A row can also turn out bad when all are staged.
 func TestARowThatConflictsComesBackAsARow(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, lines(purchaseText("bob", 3, "taken")))
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, storetest.Lines(storetest.PurchaseText("bob", 3, "taken")))
 		var raw string
-		o := csvInto("ada", nil)
+		o := storetest.CSVInto("ada", nil)
 		o.Bad = func(line int, reason string, text []byte) { raw = fmt.Sprintf("%d: %s", line, text) }
-		r, err := f.Transfer.Import(t.Context(), operator, strings.NewReader("code;item_id;license;currency;date\nfree;1;Regular;USD;2024-04-27\nTAKEN;1;Regular;USD;2024-04-27\n"), o)
+		r, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader("code;item_id;license;currency;date\nfree;1;Regular;USD;2024-04-27\nTAKEN;1;Regular;USD;2024-04-27\n"), o)
 		if err != nil || r.Written || r.Bad != 1 {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -254,12 +240,12 @@ func TestARowThatConflictsComesBackAsARow(t *testing.T) {
 }
 
 func TestItemsOfAnotherWorkspaceAreNotTakenByCSV(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		r, bad := f.importText(t, "id,name,currency,published_at\n3,mine,USD,2024-04-27\n", csvInto("ada", nil))
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		r, bad := f.ImportText(t, "id,name,currency,published_at\n3,mine,USD,2024-04-27\n", storetest.CSVInto("ada", nil))
 		if len(bad) != 1 || r.Written || !strings.Contains(bad[0].Reason, "already exists") {
 			t.Errorf("%+v, %v", r, bad)
 		}
-		_, err := f.Transfer.Import(t.Context(), people.Actor{}, nil, csvInto("ada", nil))
+		_, err := f.Transfer.Import(t.Context(), people.Actor{}, nil, storetest.CSVInto("ada", nil))
 		if !fault.HasCode(err, "key_scope") {
 			t.Error(err)
 		}
@@ -267,21 +253,21 @@ func TestItemsOfAnotherWorkspaceAreNotTakenByCSV(t *testing.T) {
 }
 
 func TestARowDoesNotTakeBackWhatWasEditedWhileTheFileWasRead(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		other := f.again(t)
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		other := f.Again(t)
 		file := "id,name\n1,from the file\n2,from the file\n" + strings.Repeat("\n", 200_000)
 		var reason string
-		o := csvInto("ada", nil)
+		o := storetest.CSVInto("ada", nil)
 		o.SkipBad, o.Bad = true, func(line int, why string, _ []byte) { reason += fmt.Sprint(line, " ", why) }
-		r, err := f.Transfer.Import(t.Context(), operator, &meddler{strings.NewReader(file), func() {
-			if _, err := other.EditItem(t.Context(), operator, 1, func(i *Item, _ string) error { i.Description = "edited"; return nil }); err != nil {
+		r, err := f.Transfer.Import(t.Context(), storetest.Operator, storetest.NewMeddler(strings.NewReader(file), func() {
+			if _, err := other.EditItem(t.Context(), storetest.Operator, 1, func(i *store.Item, _ string) error { i.Description = "edited"; return nil }); err != nil {
 				t.Error(err)
 			}
-		}}, o)
+		}), o)
 		if err != nil || r.Items.Changed != 1 || r.Bad != 1 || !strings.Contains(reason, "2 somebody has changed this item") {
 			t.Errorf("%+v, %v, %s", r, err, reason)
 		}
-		if exported := f.mustExport(t, false); !strings.Contains(exported, `"description":"edited"`) || strings.Count(exported, "from the file") != 1 {
+		if exported := f.MustExport(t, false); !strings.Contains(exported, `"description":"edited"`) || strings.Count(exported, "from the file") != 1 {
 			t.Error(exported)
 		}
 	})

@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
@@ -17,7 +18,7 @@ func salesHeader(n int, name string) string {
 }
 
 func TestAHeaderIsLimited(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		var unknown []string
 		for i := range 900 {
 			unknown = append(unknown, fmt.Sprintf("column-%d", i))
@@ -29,12 +30,12 @@ func TestAHeaderIsLimited(t *testing.T) {
 			{"many unknown names", salesHeader(1, strings.Join(unknown, ",")), "csv_columns"},
 		}
 		for _, c := range cases {
-			o := csvInto("ada", nil)
-			_, err := f.Transfer.Import(t.Context(), operator, strings.NewReader(c.header), o)
-			if codeOf(err) != c.code || len(messageOf(err)) > 1000 {
+			o := storetest.CSVInto("ada", nil)
+			_, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(c.header), o)
+			if storetest.CodeOf(err) != c.code || len(storetest.MessageOf(err)) > 1000 {
 				t.Errorf("%s: %.2000v", c.name, err)
 			}
-			_, err = f.Transfer.Upload(t.Context(), operator, uploaded, strings.NewReader(c.header))
+			_, err = f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(c.header))
 			if refused := c.code == "csv_header"; refused != fault.HasCode(err, "csv_header") {
 				t.Errorf("%s, as an upload: %v", c.name, err)
 			}
@@ -43,15 +44,15 @@ func TestAHeaderIsLimited(t *testing.T) {
 }
 
 func TestRejectedRowsHaveLimitedRoom(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		for name, file := range map[string]string{
 			"sales.csv":   salesHeader(995, "") + strings.Repeat("x\n", 3000),
 			"sales.jsonl": strings.Repeat("x\n", 40_000),
 		} {
 			n := transfer.NewImport{File: name, Workspace: "ada", SkipBad: true}
-			id := f.start(t, n, file)
-			f.runJobs(t)
-			report, rejected, err := f.Transfer.Result(t.Context(), operator, id)
+			id := f.StartImport(t, n, file)
+			storetest.RunJobs(t, f.Jobs())
+			report, rejected, err := f.Transfer.Result(t.Context(), storetest.Operator, id)
 			if err != nil || report.Bad != strings.Count(file, "x\n") {
 				t.Fatalf("%s: %+v, %v", name, report, err)
 			}
@@ -59,7 +60,7 @@ func TestRejectedRowsHaveLimitedRoom(t *testing.T) {
 			if most := 3*len(file) + 1<<20 + 100; err != nil || len(text) > most || !strings.Contains(string(text[len(text)-60:]), "more rows were rejected than fit into this file") {
 				t.Errorf("%s: %d bytes of %d, end %q, %v", name, len(text), most, text[len(text)-60:], err)
 			}
-			if rows, err := f.Transfer.Rejected(t.Context(), operator, id, 100_000); err != nil || rows[len(rows)-1].Text != "" || rejected.Close() != nil {
+			if rows, err := f.Transfer.Rejected(t.Context(), storetest.Operator, id, 100_000); err != nil || rows[len(rows)-1].Text != "" || rejected.Close() != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -67,11 +68,11 @@ func TestRejectedRowsHaveLimitedRoom(t *testing.T) {
 }
 
 func TestFewImportsOfAWorkspaceWait(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		n := transfer.NewImport{File: "a.jsonl", Workspace: "ada"}
 		start := func(workspace string) (int64, error) {
 			n.Workspace = workspace
-			return f.begin(t.Context(), operator, n, lines(itemText(workspace, 1)))
+			return storetest.Begin(t.Context(), f.Transfer, storetest.Operator, n, storetest.Lines(storetest.ItemText(workspace, 1)))
 		}
 		var last int64
 		for range 10 {
@@ -82,32 +83,32 @@ func TestFewImportsOfAWorkspaceWait(t *testing.T) {
 			last = id
 		}
 		_, err := start("ada")
-		wantError(t, err, "imports_waiting")
+		storetest.WantError(t, err, "imports_waiting")
 		if _, err := start("bob"); err != nil {
 			t.Errorf("another workspace: %v", err)
 		}
-		if got := len(f.uploads(t)); got != 12 { // those of 11 jobs, and the upload that was refused waits on
+		if got := len(uploads(t, f)); got != 12 { // those of 11 jobs, and the upload that was refused waits on
 			t.Errorf("%d files", got)
 		}
-		waiting, err := f.Transfer.Upload(t.Context(), operator, uploaded, strings.NewReader(killedSales()))
+		waiting, err := f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, dry := range []bool{true, false} {
-			how := uploaded
+			how := storetest.Uploaded
 			how.DryRun = dry
-			_, err = f.Transfer.Confirm(t.Context(), operator, waiting, how)
-			wantError(t, err, "imports_waiting")
+			_, err = f.Transfer.Confirm(t.Context(), storetest.Operator, waiting, how)
+			storetest.WantError(t, err, "imports_waiting")
 		}
-		if err := f.Transfer.Cancel(t.Context(), operator, last); err != nil {
+		if err := f.Transfer.Cancel(t.Context(), storetest.Operator, last); err != nil {
 			t.Fatal(err)
 		}
-		id, err := f.Transfer.Confirm(t.Context(), operator, waiting, uploaded)
+		id, err := f.Transfer.Confirm(t.Context(), storetest.Operator, waiting, storetest.Uploaded)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.runJobs(t)
-		if job, err := f.Transfer.Progress(t.Context(), operator, id); err != nil || job.State != jobs.Done {
+		storetest.RunJobs(t, f.Jobs())
+		if job, err := f.Transfer.Progress(t.Context(), storetest.Operator, id); err != nil || job.State != jobs.Done {
 			t.Errorf("%+v, %v", job, err)
 		}
 		if _, err := start("ada"); err != nil {
@@ -117,10 +118,10 @@ func TestFewImportsOfAWorkspaceWait(t *testing.T) {
 }
 
 func TestFewUploadsOfAWorkspaceWait(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		var last int64
 		upload := func(workspace string) (err error) {
-			last, err = f.Transfer.Upload(t.Context(), operator, transfer.NewImport{File: "a.csv", Workspace: workspace}, strings.NewReader(salesHeader(0, "")))
+			last, err = f.Transfer.Upload(t.Context(), storetest.Operator, transfer.NewImport{File: "a.csv", Workspace: workspace}, strings.NewReader(salesHeader(0, "")))
 			return err
 		}
 		for range 10 {
@@ -129,14 +130,14 @@ func TestFewUploadsOfAWorkspaceWait(t *testing.T) {
 			}
 		}
 		discarded := last
-		wantError(t, upload("ada"), "uploads_waiting")
-		if got := len(f.uploads(t)); got != 10 {
+		storetest.WantError(t, upload("ada"), "uploads_waiting")
+		if got := len(uploads(t, f)); got != 10 {
 			t.Errorf("%d files", got)
 		}
 		if err := upload("bob"); err != nil {
 			t.Errorf("another workspace: %v", err)
 		}
-		if err := f.Transfer.Discard(t.Context(), operator, discarded); err != nil {
+		if err := f.Transfer.Discard(t.Context(), storetest.Operator, discarded); err != nil {
 			t.Fatal(err)
 		}
 		if err := upload("ada"); err != nil {
@@ -146,14 +147,14 @@ func TestFewUploadsOfAWorkspaceWait(t *testing.T) {
 }
 
 func TestWhatIsWrongIsSaidInAFewWords(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		long := strings.Repeat("ä", 100_000)
-		_, bad := f.importText(t, lines(purchaseText("ada", 1, "a-code", `"currency":"`+long+`"`)), transfer.ImportOptions{})
+		_, bad := f.ImportText(t, storetest.Lines(storetest.PurchaseText("ada", 1, "a-code", `"currency":"`+long+`"`)), transfer.ImportOptions{})
 		if len(bad) != 1 || !strings.HasPrefix(bad[0].Reason, `invalid currency "ä`) || len(bad[0].Reason) > 1100 {
 			t.Errorf("%.2000v", bad)
 		}
 		n := transfer.NewImport{File: "a.csv", Workspace: "ada", CSV: transfer.CSVOptions{Map: map[string]string{"code": long}}}
-		if _, err := f.begin(t.Context(), operator, n, salesHeader(0, "")); !fault.HasCode(err, "csv_columns") || len(messageOf(err)) > 1000 {
+		if _, err := storetest.Begin(t.Context(), f.Transfer, storetest.Operator, n, salesHeader(0, "")); !fault.HasCode(err, "csv_columns") || len(storetest.MessageOf(err)) > 1000 {
 			t.Errorf("%.2000v", err)
 		}
 	})

@@ -1,40 +1,35 @@
-package store
+package store_test
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
 // memberOf adds somebody with a role in a workspace.
-func (f *fixture) memberOf(t *testing.T, workspace string, role Role) people.Actor {
+func memberOf(t *testing.T, f *storetest.Fixture, workspace string, role store.Role) people.Actor {
 	t.Helper()
-	email := string(role) + "." + workspace + "@shop.example"
-	_, token, err := f.Invite(t.Context(), operator, workspace, email, role)
-	if err != nil {
-		t.Fatal(err)
-	}
-	user, _, err := f.AcceptAsNew(t.Context(), people.Origin{}, token, email, "four quiet green words")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return people.Actor{Kind: people.KindUser, ID: email, User: user.ID}
+	return f.MemberOf(t, workspace, role, string(role)+"."+workspace+"@shop.example")
 }
 
 func TestManagersImportIntoTheirWorkspaceAlone(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		manager := f.memberOf(t, "ada", RoleManager)
-		file := lines(itemText("ada", 70), purchaseText("ada", 70, "hers"), itemText("bob", 80), purchaseText("bob", 3, "his"), itemText("ada", 3),
-			workspaceText("eve"), keyText("ada", "mine"))
-		id, err := f.begin(t.Context(), manager, uploadedAs("a.jsonl"), file)
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		manager := memberOf(t, f, "ada", store.RoleManager)
+		file := storetest.Lines(storetest.ItemText("ada", 70), storetest.PurchaseText("ada", 70, "hers"), storetest.ItemText("bob", 80), storetest.PurchaseText("bob", 3, "his"), storetest.ItemText("ada", 3),
+			storetest.WorkspaceText("eve"), storetest.KeyText("ada", "mine"))
+		id, err := storetest.Begin(t.Context(), f.Transfer, manager, storetest.UploadedAs("a.jsonl"), file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.runJobs(t)
+		storetest.RunJobs(t, f.Jobs())
 		report, rejected, err := f.Transfer.Result(t.Context(), manager, id)
 		if err != nil || report.Items.New != 1 || report.Purchases.New != 1 || report.Bad != 5 || !report.Written {
 			t.Fatalf("%+v, %v", report, err)
@@ -49,7 +44,7 @@ func TestManagersImportIntoTheirWorkspaceAlone(t *testing.T) {
 				t.Errorf("the rejected lines lack %q: %s", want, text)
 			}
 		}
-		if got := f.newestAudit(t); got.Workspace != "ada" || got.Action != "store.import" {
+		if got := f.NewestAudit(t); got.Workspace != "ada" || got.Action != "store.import" {
 			t.Errorf("%+v", got)
 		}
 		if undone, err := f.Transfer.UndoJob(t.Context(), manager, id, false); err != nil || !undone.Written || undone.Items.Removed != 1 {
@@ -63,32 +58,30 @@ func TestManagersImportIntoTheirWorkspaceAlone(t *testing.T) {
 }
 
 func TestTheImportsOfAWorkspaceAreReadAlone(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		hers := f.start(t, transfer.NewImport{File: "a.jsonl", Workspace: "ada"}, lines(itemText("ada", 70)))
-		his := f.start(t, transfer.NewImport{File: "b.jsonl", Workspace: "bob"}, lines(itemText("bob", 80)))
-		f.runJobs(t)
-		if _, err := f.database.Queries().Exec(t.Context(), `UPDATE jobs SET result = 'unreadable' WHERE id = $1`, his); err != nil {
-			t.Fatal(err)
-		}
-		all, err := f.Transfer.Jobs(t.Context(), operator, "ada")
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		hers := f.StartImport(t, transfer.NewImport{File: "a.jsonl", Workspace: "ada"}, storetest.Lines(storetest.ItemText("ada", 70)))
+		his := f.StartImport(t, transfer.NewImport{File: "b.jsonl", Workspace: "bob"}, storetest.Lines(storetest.ItemText("bob", 80)))
+		storetest.RunJobs(t, f.Jobs())
+		f.Execute(t, fmt.Sprintf(`UPDATE jobs SET result = 'unreadable' WHERE id = %d`, his))
+		all, err := f.Transfer.Jobs(t.Context(), storetest.Operator, "ada")
 		if err != nil || len(all) != 1 || all[0].ID != hers || !all[0].CanBeUndone() {
 			t.Errorf("%+v, %v", all, err)
 		}
-		if _, err := f.Transfer.Jobs(t.Context(), operator, "bob"); err == nil {
+		if _, err := f.Transfer.Jobs(t.Context(), storetest.Operator, "bob"); err == nil {
 			t.Error("the job of bob was read all the same")
 		}
 	})
 }
 
 func TestOnlyManagersOfAWorkspaceSeeItsImports(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		n := transfer.NewImport{File: "a.jsonl", Workspace: "ada"}
-		id := f.start(t, n, lines(itemText("ada", 70)))
-		bob, err := f.Workspace(t.Context(), operator, "bob")
+		id := f.StartImport(t, n, storetest.Lines(storetest.ItemText("ada", 70)))
+		bob, err := f.Workspace(t.Context(), storetest.Operator, "bob")
 		if err != nil {
 			t.Fatal(err)
 		}
-		inBob := operator
+		inBob := storetest.Operator
 		inBob.Workspace = bob.ID
 		cases := []struct {
 			name  string
@@ -96,8 +89,8 @@ func TestOnlyManagersOfAWorkspaceSeeItsImports(t *testing.T) {
 			job   int64
 			code  string
 		}{
-			{"a viewer", f.memberOf(t, "ada", RoleViewer), id, "role_needed"},
-			{"the owner of another workspace", f.memberOf(t, "bob", RoleOwner), id, "job_not_found"},
+			{"a viewer", memberOf(t, f, "ada", store.RoleViewer), id, "role_needed"},
+			{"the owner of another workspace", memberOf(t, f, "bob", store.RoleOwner), id, "job_not_found"},
 			{"somebody in bob", inBob, id, "job_not_found"},
 		}
 		for _, c := range cases {
@@ -118,7 +111,7 @@ func TestOnlyManagersOfAWorkspaceSeeItsImports(t *testing.T) {
 		}{
 			"a viewer": {viewer, n, "role_needed"}, "a stranger": {other, n, "workspace_not_found"},
 		} {
-			if _, err := f.begin(t.Context(), want.actor, want.n, ""); !fault.HasCode(err, want.code) {
+			if _, err := storetest.Begin(t.Context(), f.Transfer, want.actor, want.n, ""); !fault.HasCode(err, want.code) {
 				t.Errorf("%s: %v, want %s", name, err, want.code)
 			}
 		}
@@ -126,4 +119,62 @@ func TestOnlyManagersOfAWorkspaceSeeItsImports(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// An import belongs to the user who started it, and needs that user's rights at its start and at its end.
+func TestAnImportOfSomebodyWhoLostTheRightWritesNothing(t *testing.T) {
+	administrator := func(t *testing.T, f *storetest.Fixture) people.Actor {
+		a, another := memberOf(t, f, "ada", store.RoleViewer), memberOf(t, f, "bob", store.RoleViewer)
+		for _, user := range []int64{a.User, another.User} {
+			if _, err := f.People().SetAdministrator(t.Context(), storetest.Operator, user, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a.Administrator = true
+		return a
+	}
+	cases := []struct {
+		name  string
+		actor func(*testing.T, *storetest.Fixture) people.Actor
+		lose  func(*testing.T, *storetest.Fixture, people.Actor) error
+	}{
+		{"a demoted administrator", administrator, func(t *testing.T, f *storetest.Fixture, a people.Actor) error {
+			_, err := f.People().SetAdministrator(t.Context(), storetest.Operator, a.User, false)
+			return err
+		}},
+		{"an administrator who was deactivated", administrator, func(t *testing.T, f *storetest.Fixture, a people.Actor) error {
+			_, err := f.People().DeactivateUser(t.Context(), storetest.Operator, a.User)
+			return err
+		}},
+		{"a manager who was removed", func(t *testing.T, f *storetest.Fixture) people.Actor { return memberOf(t, f, "ada", store.RoleManager) }, func(t *testing.T, f *storetest.Fixture, a people.Actor) error {
+			_, err := f.RemoveMember(t.Context(), storetest.Operator, "ada", a.User)
+			return err
+		}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			storetest.EitherShops(t, func(t *testing.T, f *storetest.Fixture) {
+				a, file := c.actor(t, f), storetest.Lines(storetest.PurchaseText("ada", 1, "late"))+strings.Repeat("\n", 200_000)
+				n := transfer.NewImport{File: "a.jsonl", Workspace: "ada"}
+				id, err := storetest.Begin(t.Context(), f.Transfer, a, n, file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				other := f.Again(t)
+				_, err = f.Transfer.Import(t.Context(), a, storetest.NewMeddler(strings.NewReader(file), func() {
+					if err := c.lose(t, other, a); err != nil {
+						t.Error(err)
+					}
+				}), transfer.ImportOptions{Workspace: "ada"})
+				if err == nil {
+					t.Error("an import under way went on")
+				}
+				storetest.RunJobs(t, f.Jobs())
+				job, err := f.Transfer.Progress(t.Context(), storetest.Operator, id)
+				if err != nil || job.State != jobs.Failed || f.Rows(t, "purchases") != 0 {
+					t.Errorf("%+v, %v, %d purchases", job, err, f.Rows(t, "purchases"))
+				}
+			})
+		})
+	}
 }

@@ -1,20 +1,22 @@
-package store
+package store_test
 
 import (
 	"testing"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
+	"github.com/countersign/countersign/internal/store/storetest"
 )
 
 func TestCheckCodes(t *testing.T) {
-	licensed(t, func(t *testing.T, f *fixture) {
-		f.allow(t, 1, func(l *licensing.Rule) { l.ExtendedDomains = 2; l.StagingHosts = []string{"staging.*"} })
-		one, two, plain := f.issue(t, "one", "shop.example"), f.issue(t, "two", "shop.example"), f.issue(t, "plain", "shop.example")
-		free := f.issue(t, "one", "localhost")
-		f.issue(t, "extended", "shop.example")
-		rows, audits := f.rows(t, "licenses"), len(f.audits(t))
+	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
+		f.Allow(t, 1, func(l *licensing.Rule) { l.ExtendedDomains = 2; l.StagingHosts = []string{"staging.*"} })
+		one, two, plain := f.Issue(t, "one", "shop.example"), f.Issue(t, "two", "shop.example"), f.Issue(t, "plain", "shop.example")
+		free := f.Issue(t, "one", "localhost")
+		f.Issue(t, "extended", "shop.example")
+		rows, audits := f.Rows(t, "licenses"), len(f.Audits(t))
 		for _, c := range []struct {
 			name string
 			q    licensing.CheckRequest
@@ -46,16 +48,16 @@ func TestCheckCodes(t *testing.T) {
 			{"a license and another code", licensing.CheckRequest{ID: one.License.ID, Code: "two", Domain: "shop.example"}, "not_found"},
 			{"an unknown code and no domain", licensing.CheckRequest{Code: "nobody"}, "not_found"},
 		} {
-			got, err := f.Licensing.Check(t.Context(), buyer, c.q)
+			got, err := f.Licensing.Check(t.Context(), storetest.Buyer, c.q)
 			if err != nil || got.Code != c.want || got.Valid != (c.want == "valid" || c.want == "support_lapsed") {
 				t.Errorf("%s: %+v, %v, want %q", c.name, got, err, c.want)
 			}
 		}
 		for _, domain := range []string{"", "co.uk", "a b"} {
-			_, err := f.Licensing.Check(t.Context(), buyer, licensing.CheckRequest{Code: "one", Domain: domain})
-			wantError(t, err, "domain_invalid")
+			_, err := f.Licensing.Check(t.Context(), storetest.Buyer, licensing.CheckRequest{Code: "one", Domain: domain})
+			storetest.WantError(t, err, "domain_invalid")
 		}
-		if f.rows(t, "licenses") != rows || len(f.audits(t)) != audits {
+		if f.Rows(t, "licenses") != rows || len(f.Audits(t)) != audits {
 			t.Error("a check has written")
 		}
 	})
@@ -64,29 +66,29 @@ func TestCheckCodes(t *testing.T) {
 // What became of a purchase or a license is for the workspace's secret keys and
 // the operator.
 func TestCheckTellsStrangersNothingOfWhatHasEnded(t *testing.T) {
-	licensed(t, func(t *testing.T, f *fixture) {
+	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		ids := map[string]string{}
 		for _, code := range []string{"one", "two", "extended", "plain", "bobs"} {
-			ids[code] = f.issue(t, code, "shop.example").License.ID
+			ids[code] = f.Issue(t, code, "shop.example").License.ID
 		}
-		f.mustImport(t, lines(
-			purchaseText("ada", 1, "one", `"state":"refunded"`), purchaseText("ada", 1, "two", `"state":"charged_back"`),
-			purchaseText("ada", 1, "extended", `"license_type":"Extended"`, `"state":"revoked"`),
+		f.MustImport(t, storetest.Lines(
+			storetest.PurchaseText("ada", 1, "one", `"state":"refunded"`), storetest.PurchaseText("ada", 1, "two", `"state":"charged_back"`),
+			storetest.PurchaseText("ada", 1, "extended", `"license_type":"Extended"`, `"state":"revoked"`),
 		))
-		if _, err := f.Licensing.Revoke(t.Context(), operator, ids["plain"]); err != nil {
+		if _, err := f.Licensing.Revoke(t.Context(), storetest.Operator, ids["plain"]); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.Licensing.Move(t.Context(), buyer, issuer, "bobs", "", "new.example"); err != nil {
+		if _, err := f.Licensing.Move(t.Context(), storetest.Buyer, storetest.Issuer, "bobs", "", "new.example"); err != nil {
 			t.Fatal(err)
 		}
 		want := map[string]string{"one": "refunded", "two": "charged_back", "extended": "revoked", "plain": "revoked"}
-		actor := func(n NewKey) people.Actor {
-			_, token := f.mustCreate(t, n)
-			return f.actorOf(t, token)
+		actor := func(n store.NewKey) people.Actor {
+			_, token := f.MustCreate(t, n)
+			return f.ActorOf(t, token)
 		}
-		told := []people.Actor{operator, actor(NewKey{Workspace: "ada", Name: "a"})}
+		told := []people.Actor{storetest.Operator, actor(store.NewKey{Workspace: "ada", Name: "a"})}
 		strangers := []people.Actor{
-			buyer, actor(NewKey{Workspace: "bob", Name: "b"}), actor(NewKey{Workspace: "ada", Name: "c", Class: ClassPublishable, Item: 1}),
+			storetest.Buyer, actor(store.NewKey{Workspace: "bob", Name: "b"}), actor(store.NewKey{Workspace: "ada", Name: "c", Class: store.ClassPublishable, Item: 1}),
 		}
 		ask := func(a people.Actor, q licensing.CheckRequest, want string) {
 			t.Helper()
@@ -108,7 +110,7 @@ func TestCheckTellsStrangersNothingOfWhatHasEnded(t *testing.T) {
 			}
 		}
 		moved := licensing.CheckRequest{ID: ids["bobs"], Domain: "shop.example"}
-		ask(operator, moved, "revoked")
-		ask(buyer, moved, "not_found")
+		ask(storetest.Operator, moved, "revoked")
+		ask(storetest.Buyer, moved, "not_found")
 	})
 }

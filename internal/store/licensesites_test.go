@@ -1,22 +1,21 @@
-package store
+package store_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/store/storetest"
 )
 
 // inUse lists the domains that a purchase has licenses in use for, sorted.
-func (f *fixture) inUse(t testing.TB, code string) []string {
+func inUse(t testing.TB, f *storetest.Fixture, code string) []string {
 	t.Helper()
-	all, err := f.Licensing.InUse(t.Context(), buyer, code)
+	all, err := f.Licensing.InUse(t.Context(), storetest.Buyer, code)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,42 +57,33 @@ func TestARequestForSeveralDomainsIssuesAllOrNone(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
 			t.Parallel()
-			f := prepared(t, licensedStore.New(t, dbtest.Either(t)))
-			f.allow(t, 1, func(l *licensing.Rule) { l.Wildcard = true })
+			f := storetest.Prepared(t, storetest.LicensedStore.New(t, dbtest.Either(t)))
+			f.Allow(t, 1, func(l *licensing.Rule) { l.Wildcard = true })
 			for _, domain := range tt.prepare {
-				f.issue(t, "one", domain)
+				f.Issue(t, "one", domain)
 			}
-			before, audits := f.inUse(t, "one"), len(f.audits(t))
+			before, audits := inUse(t, f, "one"), len(f.Audits(t))
 			request := licensing.Request{Code: "one", Domain: tt.domain, Tests: tt.tests}
-			made, err := f.Licensing.IssueAll(t.Context(), buyer, issuer, request)
+			made, err := f.Licensing.IssueAll(t.Context(), storetest.Buyer, storetest.Issuer, request)
 			if tt.refused == "" {
 				if err != nil || len(made) != 1+len(tt.tests) {
 					t.Fatalf("%d licenses, %v", len(made), err)
 				}
-				again, err := f.Licensing.IssueAll(t.Context(), buyer, issuer, request)
+				again, err := f.Licensing.IssueAll(t.Context(), storetest.Buyer, storetest.Issuer, request)
 				if err != nil || !slices.Equal(textsOf(again), textsOf(made)) {
 					t.Errorf("a second request has other licenses, %v", err)
 				}
 				return
 			}
-			wantError(t, err, tt.refused)
-			if field := fieldOf(err, "tests"); (field != "") != tt.field {
+			storetest.WantError(t, err, tt.refused)
+			if field := storetest.ErrorOf(err).Fields["tests"]; (field != "") != tt.field {
 				t.Errorf("said of the test domains: %q", field)
 			}
-			if after := f.inUse(t, "one"); !slices.Equal(after, before) || len(f.audits(t)) != audits {
+			if after := inUse(t, f, "one"); !slices.Equal(after, before) || len(f.Audits(t)) != audits {
 				t.Errorf("in use %v, before %v", after, before)
 			}
 		})
 	}
-}
-
-// fieldOf is what an error says of a field.
-func fieldOf(err error, name string) string {
-	var ours *countersign.Error
-	if !errors.As(err, &ours) {
-		return ""
-	}
-	return ours.Fields[name]
 }
 
 func textsOf(all []licensing.Signed) (texts []string) {
@@ -105,52 +95,52 @@ func textsOf(all []licensing.Signed) (texts []string) {
 
 // A move with test domains ends nothing when one of them is refused.
 func TestAMoveWithTestDomainsIsDoneWholeOrNotAtAll(t *testing.T) {
-	licensed(t, func(t *testing.T, f *fixture) {
-		f.issue(t, "one", "old.example")
+	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
+		f.Issue(t, "one", "old.example")
 		for _, host := range testHosts(49) {
-			f.issue(t, "one", host)
+			f.Issue(t, "one", host)
 		}
-		before, audits := f.inUse(t, "one"), len(f.audits(t))
+		before, audits := inUse(t, f, "one"), len(f.Audits(t))
 		for _, hosts := range [][]string{{"a b"}, {"49.test", "50.test"}} {
-			_, err := f.Licensing.MoveAll(t.Context(), buyer, issuer, "old.example", licensing.Request{Code: "one", Domain: "new.example", Tests: hosts})
-			if fieldOf(err, "tests") == "" {
+			_, err := f.Licensing.MoveAll(t.Context(), storetest.Buyer, storetest.Issuer, "old.example", licensing.Request{Code: "one", Domain: "new.example", Tests: hosts})
+			if storetest.ErrorOf(err).Fields["tests"] == "" {
 				t.Errorf("%v: %v", hosts, err)
 			}
 		}
-		if after := f.inUse(t, "one"); !slices.Equal(after, before) || len(f.audits(t)) != audits || len(f.revoked(t)) != 0 {
+		if after := inUse(t, f, "one"); !slices.Equal(after, before) || len(f.Audits(t)) != audits || len(f.Revoked(t)) != 0 {
 			t.Errorf("in use %v, before %v", after, before)
 		}
 		request := licensing.Request{Code: "one", Domain: "new.example", Tests: []string{"49.test"}}
-		made, err := f.Licensing.MoveAll(t.Context(), buyer, issuer, "old.example", request)
+		made, err := f.Licensing.MoveAll(t.Context(), storetest.Buyer, storetest.Issuer, "old.example", request)
 		if err != nil || len(made) != 2 || made[0].Domain != "new.example" || made[1].Domain != "49.test" {
 			t.Fatalf("%+v, %v", made, err)
 		}
-		acts := f.audits(t)[audits:]
+		acts := f.Audits(t)[audits:]
 		if want := []string{"license.move ada " + made[0].License.ID, "license.issue ada " + made[1].License.ID}; !slices.Equal(acts, want) {
 			t.Errorf("audits %v, want %v", acts, want)
 		}
-		again, err := f.Licensing.MoveAll(t.Context(), buyer, issuer, "old.example", request)
-		if err != nil || !slices.Equal(textsOf(again), textsOf(made)) || len(f.audits(t)) != audits+2 {
-			t.Errorf("again: %v, audits %v", err, f.audits(t)[audits:])
+		again, err := f.Licensing.MoveAll(t.Context(), storetest.Buyer, storetest.Issuer, "old.example", request)
+		if err != nil || !slices.Equal(textsOf(again), textsOf(made)) || len(f.Audits(t)) != audits+2 {
+			t.Errorf("again: %v, audits %v", err, f.Audits(t)[audits:])
 		}
 	})
 }
 
 // The operator's request for several domains ends a revocation for all of them.
 func TestTheOperatorIssuesSeveralAfterARevocation(t *testing.T) {
-	licensed(t, func(t *testing.T, f *fixture) {
-		l := f.issue(t, "one", "old.example")
-		if _, err := f.Licensing.Revoke(t.Context(), operator, l.License.ID); err != nil {
+	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
+		l := f.Issue(t, "one", "old.example")
+		if _, err := f.Licensing.Revoke(t.Context(), storetest.Operator, l.License.ID); err != nil {
 			t.Fatal(err)
 		}
-		_, err := f.Licensing.IssueAll(t.Context(), operator, issuer, licensing.Request{Code: "one", Domain: "new.example", Tests: []string{"new.test", "localhost"}})
+		_, err := f.Licensing.IssueAll(t.Context(), storetest.Operator, storetest.Issuer, licensing.Request{Code: "one", Domain: "new.example", Tests: []string{"new.test", "localhost"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(f.inUse(t, "one"), " "); got != "localhost new.example new.test" {
+		if got := strings.Join(inUse(t, f, "one"), " "); got != "localhost new.example new.test" {
 			t.Errorf("in use: %s", got)
 		}
-		if old, err := f.Licensing.Show(t.Context(), operator, l.License.ID); err != nil || old.Ended != storedb.EndingReplaced {
+		if old, err := f.Licensing.Show(t.Context(), storetest.Operator, l.License.ID); err != nil || old.Ended != storedb.EndingReplaced {
 			t.Errorf("the revoked one is %q, %v", old.Ended, err)
 		}
 	})

@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"context"
@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storetest"
 )
 
 // used is what the list of keys tells of a key's use.
-func (f *fixture) used(t testing.TB, id int64) string {
+func used(t testing.TB, f *storetest.Fixture, id int64) string {
 	t.Helper()
-	k, err := f.db.Key(t.Context(), id)
+	k, err := f.DB().Key(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,11 +26,11 @@ func (f *fixture) used(t testing.TB, id int64) string {
 }
 
 func TestUsesAreWrittenInABatchOffTheRequestsPath(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		k, token := f.mustCreate(t, NewKey{Workspace: "ada"})
-		other, otherToken := f.mustCreate(t, NewKey{Workspace: "ada", Name: "other"})
-		unused, _ := f.mustCreate(t, NewKey{Workspace: "ada", Name: "unused"})
-		changes := f.rows(t, "changes")
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		k, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
+		other, otherToken := f.MustCreate(t, store.NewKey{Workspace: "ada", Name: "other"})
+		unused, _ := f.MustCreate(t, store.NewKey{Workspace: "ada", Name: "unused"})
+		changes := f.Rows(t, "changes")
 		ask := func(token string, address string) {
 			t.Helper()
 			if _, err := f.Validation.Authenticate(t.Context(), token, netip.MustParseAddr(address)); err != nil {
@@ -37,10 +39,10 @@ func TestUsesAreWrittenInABatchOffTheRequestsPath(t *testing.T) {
 		}
 		ask(token, "192.0.2.1")
 		ask(token, "192.0.2.2")
-		f.clock.set(noon.Add(90 * time.Second))
+		f.Clock.Set(storetest.Noon.Add(90 * time.Second))
 		ask(token, "2001:db8::1")
 		ask(otherToken, "192.0.2.3")
-		if got := f.used(t, k.ID); got != "0" {
+		if got := used(t, f, k.ID); got != "0" {
 			t.Errorf("before the batch: %s", got)
 		}
 		f.Validation.Close(t.Context())
@@ -49,78 +51,78 @@ func TestUsesAreWrittenInABatchOffTheRequestsPath(t *testing.T) {
 			other.ID:  "1, last 2026-11-01T12:01:30Z from 192.0.2.3",
 			unused.ID: "0",
 		} {
-			if got := f.used(t, id); got != want {
+			if got := used(t, f, id); got != want {
 				t.Errorf("key %d: %s, want %s", id, got, want)
 			}
 		}
 		f.Validation.Close(t.Context())
-		if got := f.used(t, other.ID); got != "1, last 2026-11-01T12:01:30Z from 192.0.2.3" {
+		if got := used(t, f, other.ID); got != "1, last 2026-11-01T12:01:30Z from 192.0.2.3" {
 			t.Errorf("a second batch without calls: %s", got)
 		}
-		if f.rows(t, "changes") != changes {
+		if f.Rows(t, "changes") != changes {
 			t.Error("the batch marks changes, which empties memory")
 		}
 	})
 }
 
 func TestWhatDoesNotOpenIsNoUse(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		k, token := f.mustCreate(t, NewKey{Workspace: "ada"})
-		if _, err := f.RevokeKey(t.Context(), operator, k.ID); err != nil {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		k, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
+		if _, err := f.RevokeKey(t.Context(), storetest.Operator, k.ID); err != nil {
 			t.Fatal(err)
 		}
-		_, err := f.Validation.Authenticate(t.Context(), token, client)
-		wantError(t, err, "key_revoked")
+		_, err := f.Validation.Authenticate(t.Context(), token, storetest.Client)
+		storetest.WantError(t, err, "key_revoked")
 		f.Validation.Close(t.Context())
-		if got := f.used(t, k.ID); got != "0" {
+		if got := used(t, f, k.ID); got != "0" {
 			t.Errorf("used %s", got)
 		}
 	})
 }
 
 func TestUsesThatCannotBeWrittenAreKept(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		k, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		k, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		use := func() {
 			t.Helper()
-			if _, err := f.Validation.Authenticate(t.Context(), token, client); err != nil {
+			if _, err := f.Validation.Authenticate(t.Context(), token, storetest.Client); err != nil {
 				t.Fatal(err)
 			}
 		}
 		use()
-		f.clock.set(noon.Add(time.Minute))
+		f.Clock.Set(storetest.Noon.Add(time.Minute))
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		f.Validation.Close(gone)
-		if got := f.used(t, k.ID); got != "0" {
+		if got := used(t, f, k.ID); got != "0" {
 			t.Fatalf("written although the database was away: %s", got)
 		}
 		use()
 		f.Validation.Close(t.Context())
-		if got := f.used(t, k.ID); got != "2, last 2026-11-01T12:01:00Z from 192.0.2.7" {
+		if got := used(t, f, k.ID); got != "2, last 2026-11-01T12:01:00Z from 192.0.2.7" {
 			t.Errorf("used %s", got)
 		}
 	})
 }
 
 func TestCloseWritesTheLastUses(t *testing.T) {
-	twoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
-		reader := prepared(t, place)
-		k, token := reader.mustCreate(t, NewKey{Workspace: "ada"})
-		s, err := Open(t.Context(), optionsOf(place, reader.clock))
+	storetest.TwoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
+		reader := storetest.Prepared(t, place)
+		k, token := reader.MustCreate(t, store.NewKey{Workspace: "ada"})
+		s, err := store.Open(t.Context(), storetest.OptionsOf(place, reader.Clock))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Validation.Authenticate(t.Context(), token, client); err != nil {
+		if _, err := s.Validation.Authenticate(t.Context(), token, storetest.Client); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if got := reader.used(t, k.ID); got != "1, last 2026-11-01T12:00:00Z from 192.0.2.7" {
+		if got := used(t, reader, k.ID); got != "1, last 2026-11-01T12:00:00Z from 192.0.2.7" {
 			t.Errorf("used %s", got)
 		}
 	})

@@ -1,60 +1,50 @@
-package store
+package store_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/validation"
 )
-
-// soldCodes: a purchase in every state of every item of twoShops.
-func soldCodes() string {
-	var all []string
-	for item, workspace := range map[int]string{1: "ada", 2: "ada", 3: "bob"} {
-		for _, state := range []State{StateActive, StateRefunded, StateChargedBack, StateRevoked} {
-			all = append(all, purchaseText(workspace, item, fmt.Sprintf("code-%d-%s", item, state), `"state":"`+string(state)+`"`))
-		}
-	}
-	return lines(all...)
-}
 
 // Which keys get which answer for a code of item 1 of ada, by its state.
 func TestValidationByStateAndKey(t *testing.T) {
 	keys := []string{"secret key of the workspace", "publishable key of the item", "publishable key of another item", "secret key of another workspace", "publishable key of another workspace", "operator"}
-	want := map[State][]string{
-		StateActive:      {"", "", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found"},
-		StateRefunded:    {"purchase_refunded", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found"},
-		StateChargedBack: {"purchase_charged_back", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found"},
-		StateRevoked:     {"purchase_revoked", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found"},
+	want := map[store.State][]string{
+		store.StateActive:      {"", "", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found"},
+		store.StateRefunded:    {"purchase_refunded", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found"},
+		store.StateChargedBack: {"purchase_charged_back", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found"},
+		store.StateRevoked:     {"purchase_revoked", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found", "purchase_not_found"},
 	}
-	shops(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, soldCodes())
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, storetest.SoldCodes())
 		var actors []people.Actor
-		for i, n := range []NewKey{
-			{Workspace: "ada"}, {Workspace: "ada", Class: ClassPublishable, Item: 1}, {Workspace: "ada", Class: ClassPublishable, Item: 2},
-			{Workspace: "bob"}, {Workspace: "bob", Class: ClassPublishable, Item: 3},
+		for i, n := range []store.NewKey{
+			{Workspace: "ada"}, {Workspace: "ada", Class: store.ClassPublishable, Item: 1}, {Workspace: "ada", Class: store.ClassPublishable, Item: 2},
+			{Workspace: "bob"}, {Workspace: "bob", Class: store.ClassPublishable, Item: 3},
 		} {
 			n.Name = keys[i]
-			_, token := f.mustCreate(t, n)
-			actors = append(actors, f.actorOf(t, token))
+			_, token := f.MustCreate(t, n)
+			actors = append(actors, f.ActorOf(t, token))
 		}
-		actors = append(actors, operator) // of no workspace
+		actors = append(actors, storetest.Operator) // of no workspace
 		for state, codes := range want {
 			for i, actor := range actors {
 				valid, err := f.Validation.Validate(t.Context(), actor, fmt.Sprintf("code-1-%s", state))
-				if codeOf(err) != codes[i] {
-					t.Errorf("%s purchase, %s: code %q, want %q", state, keys[i], codeOf(err), codes[i])
+				if storetest.CodeOf(err) != codes[i] {
+					t.Errorf("%s purchase, %s: code %q, want %q", state, keys[i], storetest.CodeOf(err), codes[i])
 				}
 				if about := valid.PurchaseID != 0 && valid.ItemID == 1; about != (i < 3) {
 					t.Errorf("%s purchase, %s: it is about purchase %d of item %d", state, keys[i], valid.PurchaseID, valid.ItemID)
 				}
 				valid.PurchaseID, valid.ItemID = 0, 0
-				if err != nil && (messageOf(err) != "Invalid purchase code" || valid != (validation.Valid{})) {
-					t.Errorf("%s purchase, %s: message %q, answer %+v", state, keys[i], messageOf(err), valid)
+				if err != nil && (storetest.MessageOf(err) != "Invalid purchase code" || valid != (validation.Valid{})) {
+					t.Errorf("%s purchase, %s: message %q, answer %+v", state, keys[i], storetest.MessageOf(err), valid)
 				}
 			}
 		}
@@ -78,20 +68,20 @@ func TestSupportedUntil(t *testing.T) {
 		{"an item without support prints none that has passed", 2, past, ""},
 		{"neither has none", 2, "", ""},
 	}
-	shops(t, func(t *testing.T, f *fixture) {
-		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		for i, c := range cases {
 			member := `"supported_until":null`
 			if c.sold != "" {
 				member = `"supported_until":"` + c.sold + `"`
 			}
-			f.mustImport(t, lines(purchaseText("ada", c.item, "code-"+text(i), member)))
-			valid, err := f.Validation.Validate(t.Context(), f.actorOf(t, token), "code-"+text(i))
+			f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", c.item, "code-"+storetest.Text(i), member)))
+			valid, err := f.Validation.Validate(t.Context(), f.ActorOf(t, token), "code-"+storetest.Text(i))
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := ""
-			if until := read(t, valid).SupportedUntil; until != nil {
+			if until := storetest.Read(t, valid).SupportedUntil; until != nil {
 				got = until.String()
 			}
 			if got != c.want {
@@ -102,21 +92,21 @@ func TestSupportedUntil(t *testing.T) {
 }
 
 func TestValidPurchaseIsPrintedAsItWasSold(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, lines(purchaseText("ada", 1, "Code-ABC", `"license_type":"Extended"`, `"price":198.5`, `"currency":"EUR"`,
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "Code-ABC", `"license_type":"Extended"`, `"price":198.5`, `"currency":"EUR"`,
 			`"downloaded":true`, `"buyer":{"name":"Buyer","email":"buyer@inbox.example"}`)))
-		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
-		valid, err := f.Validation.Validate(t.Context(), f.actorOf(t, token), " cODE-abc\n")
+		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
+		valid, err := f.Validation.Validate(t.Context(), f.ActorOf(t, token), " cODE-abc\n")
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := countersign.Purchase{
-			PurchaseCode: "Code-ABC", LicenseType: "Extended", Price: 19850, Currency: "EUR", Downloaded: true, Date: at("2024-04-27T12:00:00Z"),
+			PurchaseCode: "Code-ABC", LicenseType: "Extended", Price: 19850, Currency: "EUR", Downloaded: true, Date: storetest.Timestamp("2024-04-27T12:00:00Z"),
 		}
-		got := read(t, valid)
+		got := storetest.Read(t, valid)
 		got.Item = countersign.Item{}
-		if mustJSON(t, got) != mustJSON(t, want) {
-			t.Errorf("%s, want %s", mustJSON(t, got), mustJSON(t, want))
+		if storetest.MustJSON(t, got) != storetest.MustJSON(t, want) {
+			t.Errorf("%s, want %s", storetest.MustJSON(t, got), storetest.MustJSON(t, want))
 		}
 		if !strings.HasPrefix(valid.Item.Text(), `{"id":1,`) || strings.Contains(valid.Before+valid.After, "inbox.example") {
 			t.Errorf("item %s", valid.Item.Text())
@@ -143,27 +133,27 @@ func TestCodesAsPeoplePasteThem(t *testing.T) {
 		{"a wildcard", "code-14", "code-1%", "purchase_not_found"},
 		{"a statement", "code-15", "' OR 1=1 --", "purchase_not_found"},
 	}
-	shops(t, func(t *testing.T, f *fixture) {
-		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
-		actor := f.actorOf(t, token)
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
+		actor := f.ActorOf(t, token)
 		for _, c := range cases {
-			f.mustImport(t, lines(purchaseText("ada", 1, c.stored)))
+			f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, c.stored)))
 			valid, err := f.Validation.Validate(t.Context(), actor, c.asked)
-			if codeOf(err) != c.want {
-				t.Errorf("%s: code %q, want %q", c.name, codeOf(err), c.want)
+			if storetest.CodeOf(err) != c.want {
+				t.Errorf("%s: code %q, want %q", c.name, storetest.CodeOf(err), c.want)
 			}
-			if err == nil && read(t, valid).PurchaseCode != c.stored {
-				t.Errorf("%s: printed %q, stored %q", c.name, read(t, valid).PurchaseCode, c.stored)
+			if err == nil && storetest.Read(t, valid).PurchaseCode != c.stored {
+				t.Errorf("%s: printed %q, stored %q", c.name, storetest.Read(t, valid).PurchaseCode, c.stored)
 			}
 		}
 	})
 }
 
 func TestCheckPurchaseSaysWhy(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
-		f.mustImport(t, soldCodes()+lines(
-			purchaseText("ada", 1, "dated", `"state":"charged_back"`, `"state_at":"2026-10-02T23:59:59Z"`)))
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
+		f.MustImport(t, storetest.SoldCodes()+storetest.Lines(
+			storetest.PurchaseText("ada", 1, "dated", `"state":"charged_back"`, `"state_at":"2026-10-02T23:59:59Z"`)))
 		cases := []struct{ code, wantCode, reason, workspace string }{
 			{"code-3-active", "", "", "bob"},
 			{" CODE-1-ACTIVE ", "", "", "ada"},
@@ -175,7 +165,7 @@ func TestCheckPurchaseSaysWhy(t *testing.T) {
 			{"", "purchase_not_found", "invalid purchase code: expected 1 to 128 printable ASCII characters", ""},
 		}
 		for _, c := range cases {
-			got, err := f.Validation.Check(t.Context(), operator, c.code)
+			got, err := f.Validation.Check(t.Context(), storetest.Operator, c.code)
 			if err != nil || got.Valid != (c.wantCode == "") || got.Code != c.wantCode || got.Reason != c.reason || got.Workspace != c.workspace {
 				t.Errorf("%q: %+v, %v", c.code, got, err)
 			}
@@ -183,18 +173,18 @@ func TestCheckPurchaseSaysWhy(t *testing.T) {
 				t.Errorf("%q: purchase %+v of item %d", c.code, got.Purchase, got.Item.ID)
 			}
 		}
-		_, err := f.Validation.Show(t.Context(), operator, "nowhere")
-		wantError(t, err, "purchase_not_found")
-		if shown, err := f.Validation.Show(t.Context(), operator, "dated"); err != nil || shown.Purchase.Code != "dated" {
+		_, err := f.Validation.Show(t.Context(), storetest.Operator, "nowhere")
+		storetest.WantError(t, err, "purchase_not_found")
+		if shown, err := f.Validation.Show(t.Context(), storetest.Operator, "dated"); err != nil || shown.Purchase.Code != "dated" {
 			t.Errorf("%+v, %v", shown, err)
 		}
 	})
 }
 
 func TestAKeyOfAnotherWorkspaceIsAnUnknownCode(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
-		staff := f.staff(t)
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
+		staff := f.Staff(t)
 		for who, want := range map[string]string{
 			"stranger": "no purchase has this code", "viewer": "this is an API key, not a purchase code", "administrator": "this is an API key, not a purchase code",
 		} {
@@ -203,14 +193,4 @@ func TestAKeyOfAnotherWorkspaceIsAnUnknownCode(t *testing.T) {
 			}
 		}
 	})
-}
-
-// read is the purchase of an answer as a client reads it.
-func read(t *testing.T, v validation.Valid) countersign.Purchase {
-	t.Helper()
-	var p countersign.Purchase
-	if err := json.Unmarshal([]byte(v.Before+v.Item.Text()+v.After), &p); err != nil {
-		t.Fatal(err)
-	}
-	return p
 }
