@@ -27,9 +27,7 @@ type Act func(ctx context.Context, s *store.Store, step func()) error
 // is prepared before any act but "migrate".
 func Main(m *testing.M, acts map[string]Act) {
 	if number, place := dbtest.ChildStep(); number != "" {
-		if err := beKilled(os.Getenv(envAct), acts, number, place); err != nil {
-			fmt.Println("failed:", err)
-		}
+		fmt.Println("failed:", beKilled(os.Getenv(envAct), acts, number, place))
 		os.Exit(1)
 	}
 	dbtest.Setup()
@@ -37,7 +35,7 @@ func Main(m *testing.M, acts map[string]Act) {
 }
 
 // beKilled does one act. The process stops at the step with a number, or when it has done
-// everything.
+// everything; it returns only an error.
 func beKilled(name string, acts map[string]Act, number string, place dbtest.DB) error {
 	ctx := context.Background()
 	stopAt, err := strconv.Atoi(number)
