@@ -21,7 +21,7 @@ import (
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
-// rejectedSales is what comes back of killedSales.
+// rejectedSales is what comes back of storetest.KilledSales.
 const rejectedSales = "code,item_id,license,currency,date,reason\n" +
 	"killed-400-of-many-sales,3,Regular,USD,2024-04-27,the workspace ada has no item 3\n" +
 	"TAKEN,1,Regular,USD,2024-04-27,this purchase code already exists; codes are unique in the store and do not depend on upper and lower case\n"
@@ -39,7 +39,7 @@ func uploads(t testing.TB, f *storetest.Fixture) (names []string) {
 	return names
 }
 
-// wantImported wants the job of killedSales to be done.
+// wantImported wants the job of storetest.KilledSales to be done.
 func wantImported(t testing.TB, f *storetest.Fixture, id int64) {
 	t.Helper()
 	report, rejected, err := f.Transfer.Result(t.Context(), storetest.Operator, id)
