@@ -1,53 +1,55 @@
-package store
+package store_test
 
 import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
 // Every public rule asks who may, before it does anything.
 func TestRulesRefuseKeysWhatTheyMayNot(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		ctx := t.Context()
-		_, secret := f.mustCreate(t, NewKey{Workspace: "ada", Name: "secret"})
-		k, publishable := f.mustCreate(t, NewKey{Workspace: "ada", Name: "publishable", Class: ClassPublishable, Item: 1})
-		f.mustImport(t, lines(purchaseText("ada", 1, "a-code")))
+		_, secret := f.MustCreate(t, store.NewKey{Workspace: "ada", Name: "secret"})
+		k, publishable := f.MustCreate(t, store.NewKey{Workspace: "ada", Name: "publishable", Class: store.ClassPublishable, Item: 1})
+		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "a-code")))
 		manage := map[string]func(people.Actor) error{
 			"Workspaces":      func(a people.Actor) error { _, err := f.Workspaces(ctx, a); return err },
 			"Workspace":       func(a people.Actor) error { _, err := f.Workspace(ctx, a, "ada"); return err },
-			"CreateWorkspace": func(a people.Actor) error { _, err := f.CreateWorkspace(ctx, a, Workspace{}); return err },
+			"CreateWorkspace": func(a people.Actor) error { _, err := f.CreateWorkspace(ctx, a, store.Workspace{}); return err },
 			"SetWorkspace": func(a people.Actor) error {
-				_, err := f.SetWorkspace(ctx, a, "ada", func(*Workspace) {})
+				_, err := f.SetWorkspace(ctx, a, "ada", func(*store.Workspace) {})
 				return err
 			},
 			"Memberships":  func(a people.Actor) error { _, err := f.Memberships(ctx, a); return err },
 			"Keys":         func(a people.Actor) error { _, err := f.Keys(ctx, a, ""); return err },
-			"CreateKey":    func(a people.Actor) error { _, _, err := f.CreateKey(ctx, a, NewKey{}); return err },
+			"CreateKey":    func(a people.Actor) error { _, _, err := f.CreateKey(ctx, a, store.NewKey{}); return err },
 			"RevealKey":    func(a people.Actor) error { _, _, err := f.RevealKey(ctx, a, k.ID); return err },
 			"RotateKey":    func(a people.Actor) error { _, _, err := f.RotateKey(ctx, a, k.ID, 0); return err },
 			"EarlierValue": func(a people.Actor) error { _, err := f.EarlierValue(ctx, a, k.ID); return err },
 			"RevokeKey":    func(a people.Actor) error { _, err := f.RevokeKey(ctx, a, k.ID); return err },
 			"SetKeyExpiry": func(a people.Actor) error {
-				_, err := f.SetKeyExpiry(ctx, a, k.ID, at("2027-01-01T00:00:00Z"))
+				_, err := f.SetKeyExpiry(ctx, a, k.ID, storetest.Timestamp("2027-01-01T00:00:00Z"))
 				return err
 			},
 			"ListItems":       func(a people.Actor) error { _, err := f.ListItems(ctx, a, "ada"); return err },
 			"ShowItem":        func(a people.Actor) error { _, err := f.ShowItem(ctx, a, 1); return err },
 			"CheckPurchase":   func(a people.Actor) error { _, err := f.Validation.Check(ctx, a, "a-code"); return err },
 			"ShowPurchase":    func(a people.Actor) error { _, err := f.Validation.Show(ctx, a, "a-code"); return err },
-			"Purchases":       func(a people.Actor) error { return f.Purchases(ctx, a, "ada", PurchaseFilter{}, nil) },
-			"CreatePurchase":  func(a people.Actor) error { _, err := f.CreatePurchase(ctx, a, "ada", Purchase{}); return err },
-			"RefundPurchase":  func(a people.Actor) error { _, err := f.EndPurchase(ctx, a, "a-code", StateRefunded); return err },
+			"Purchases":       func(a people.Actor) error { return f.Purchases(ctx, a, "ada", store.PurchaseFilter{}, nil) },
+			"CreatePurchase":  func(a people.Actor) error { _, err := f.CreatePurchase(ctx, a, "ada", store.Purchase{}); return err },
+			"RefundPurchase":  func(a people.Actor) error { _, err := f.EndPurchase(ctx, a, "a-code", store.StateRefunded); return err },
 			"RestorePurchase": func(a people.Actor) error { _, err := f.RestorePurchase(ctx, a, "a-code"); return err },
 			"SetPurchase": func(a people.Actor) error {
-				_, err := f.SetPurchase(ctx, a, "a-code", func(p *PurchaseTerms) { p.Downloaded = true })
+				_, err := f.SetPurchase(ctx, a, "a-code", func(p *store.PurchaseTerms) { p.Downloaded = true })
 				return err
 			},
 			"CreateItem": func(a people.Actor) error { _, err := f.CreateItem(ctx, a, "ada", from(`{"name":"Rain"}`)); return err },
 			"EditItem": func(a people.Actor) error {
-				_, err := f.EditItem(ctx, a, 1, func(i *Item, _ string) error { return from(`{"name":"Rain"}`)(i) })
+				_, err := f.EditItem(ctx, a, 1, func(i *store.Item, _ string) error { return from(`{"name":"Rain"}`)(i) })
 				return err
 			},
 			"Import": func(a people.Actor) error {
@@ -62,23 +64,23 @@ func TestRulesRefuseKeysWhatTheyMayNot(t *testing.T) {
 			"Items":   func(a people.Actor) error { _, err := f.Validation.Items(ctx, a, ""); return err },
 			"Item":    func(a people.Actor) error { _, err := f.Validation.Item(ctx, a, 1); return err },
 		}
-		before := f.mustExport(t, false)
+		before := f.MustExport(t, false)
 		for _, token := range []string{secret, publishable} {
 			for name, rule := range manage {
-				if got := codeOf(rule(f.actorOf(t, token))); got != "key_scope" {
+				if got := storetest.CodeOf(rule(f.ActorOf(t, token))); got != "key_scope" {
 					t.Errorf("%s with the key %s: code %q, want key_scope", name, token[:4], got)
 				}
 			}
 		}
 		for name, rule := range read {
-			if got := codeOf(rule(f.actorOf(t, publishable))); got != "key_scope" {
+			if got := storetest.CodeOf(rule(f.ActorOf(t, publishable))); got != "key_scope" {
 				t.Errorf("%s with a publishable key: code %q, want key_scope", name, got)
 			}
-			if err := rule(f.actorOf(t, secret)); err != nil {
+			if err := rule(f.ActorOf(t, secret)); err != nil {
 				t.Errorf("%s with a secret key: %v", name, err)
 			}
 		}
-		if after := f.mustExport(t, false); after != before {
+		if after := f.MustExport(t, false); after != before {
 			t.Error("something was changed by a key that may not")
 		}
 	})

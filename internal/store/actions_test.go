@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"go/ast"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
 )
 
 // Every action that a package of the store declares is in the list, which front ends offer
@@ -32,7 +33,7 @@ func TestActionsAreListed(t *testing.T) {
 				return true
 			}
 			text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-			if found++; err != nil || !slices.Contains(Actions(), people.Action(text)) {
+			if found++; err != nil || !slices.Contains(store.Actions(), people.Action(text)) {
 				t.Errorf("%s: %s is not in the list of actions", path, text)
 			}
 			return true

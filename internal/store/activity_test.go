@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"fmt"
@@ -11,31 +11,33 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // activity counts what the buyers of ada did in the last days.
-func (f *fixture) activity(t *testing.T, kind ActivityKind, by ActivityQuery) []Activity {
+func activity(t *testing.T, f *storetest.Fixture, kind store.ActivityKind, by store.ActivityQuery) []store.Activity {
 	t.Helper()
-	today := f.now().UTC().Truncate(24 * time.Hour)
+	today := f.Clock.Now().UTC().Truncate(24 * time.Hour)
 	by.Kind, by.From, by.Until = kind, today.AddDate(0, 0, -5), today.AddDate(0, 0, 1)
-	all, err := f.Activity(t.Context(), operator, "ada", by)
+	all, err := f.Activity(t.Context(), storetest.Operator, "ada", by)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return all
 }
 
-func (f *fixture) download(t *testing.T, purchase int64, times int) {
+func download(t *testing.T, f *storetest.Fixture, purchase int64, times int) {
 	t.Helper()
-	token, _, err := f.Media.CreateLink(t.Context(), operator, purchase, 48*time.Hour)
+	token, _, err := f.Media.CreateLink(t.Context(), storetest.Operator, purchase, 48*time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range times {
-		_, file, err := f.Media.Download(t.Context(), people.Buyer(people.FacePage, client), token, true)
+		_, file, err := f.Media.Download(t.Context(), people.Buyer(people.FacePage, storetest.Client), token, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,14 +49,14 @@ func (f *fixture) download(t *testing.T, purchase int64, times int) {
 }
 
 func TestLicensesAndDownloadsAreCounted(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		if _, err := f.Media.SetItem(t.Context(), operator, 1, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}); err != nil {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		if _, err := f.Media.SetItem(t.Context(), storetest.Operator, 1, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}); err != nil {
 			t.Fatal(err)
 		}
-		before := f.now().UTC().Format(time.DateOnly)
-		var sold []Purchase
+		before := f.Clock.Now().UTC().Format(time.DateOnly)
+		var sold []store.Purchase
 		for _, code := range []string{"first", "second"} {
-			p, err := f.CreatePurchase(t.Context(), operator, "ada", Purchase{ItemID: 1, License: "Regular", Code: code})
+			p, err := f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular", Code: code})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,53 +64,51 @@ func TestLicensesAndDownloadsAreCounted(t *testing.T) {
 		}
 		issue := func(code, domain string) {
 			t.Helper()
-			if _, err := f.Licensing.Issue(t.Context(), operator, issuer, code, domain); err != nil {
+			if _, err := f.Licensing.Issue(t.Context(), storetest.Operator, storetest.Issuer, code, domain); err != nil {
 				t.Fatal(err)
 			}
 		}
 		issue("first", "a.example")
 		issue("first", "a.example") // the same license again
-		f.download(t, sold[0].ID, 2)
-		f.clock.set(f.now().Add(24 * time.Hour))
-		after := f.now().UTC().Format(time.DateOnly)
+		download(t, f, sold[0].ID, 2)
+		f.Clock.Set(f.Clock.Now().Add(24 * time.Hour))
+		after := f.Clock.Now().UTC().Format(time.DateOnly)
 		issue("second", "b.example")
 		issue("second", "localhost")
-		f.download(t, sold[0].ID, 1)
-		f.download(t, sold[1].ID, 0)
+		download(t, f, sold[0].ID, 1)
+		download(t, f, sold[1].ID, 0)
 
 		check := func(when string) {
 			t.Helper()
-			for kind, want := range map[ActivityKind][]Activity{
-				LicensesIssued:  {{Day: before, Count: 1}, {Day: after, Count: 2}},
-				FilesDownloaded: {{Day: before, Count: 1}, {Day: after, Count: 1}},
+			for kind, want := range map[store.ActivityKind][]store.Activity{
+				store.LicensesIssued:  {{Day: before, Count: 1}, {Day: after, Count: 2}},
+				store.FilesDownloaded: {{Day: before, Count: 1}, {Day: after, Count: 1}},
 			} {
-				if diff := cmp.Diff(want, f.activity(t, kind, ActivityQuery{By: ActivityByDay})); diff != "" {
+				if diff := cmp.Diff(want, activity(t, f, kind, store.ActivityQuery{By: store.ActivityByDay})); diff != "" {
 					t.Errorf("%s, %s by day: %s", when, kind, diff)
 				}
 				sum := want[0].Count + want[1].Count
-				if diff := cmp.Diff([]Activity{{Item: 1, Count: sum}}, f.activity(t, kind, ActivityQuery{By: ActivityByItem})); diff != "" {
+				if diff := cmp.Diff([]store.Activity{{Item: 1, Count: sum}}, activity(t, f, kind, store.ActivityQuery{By: store.ActivityByItem})); diff != "" {
 					t.Errorf("%s, %s by item: %s", when, kind, diff)
 				}
-				if diff := cmp.Diff([]Activity{{Count: sum}}, f.activity(t, kind, ActivityQuery{})); diff != "" {
+				if diff := cmp.Diff([]store.Activity{{Count: sum}}, activity(t, f, kind, store.ActivityQuery{})); diff != "" {
 					t.Errorf("%s, %s together: %s", when, kind, diff)
 				}
 			}
 		}
 		check("as they happen")
-		if _, err := f.db.Exec(t.Context(), `UPDATE activity_days SET count = 100`); err != nil {
-			t.Fatal(err)
-		}
-		f.withoutActivity(t)
+		f.Execute(t, `UPDATE activity_days SET count = 100`)
+		withoutActivity(t, f)
 		if _, err := f.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		check("after the migration")
-		today := f.now()
-		none, err := f.Activity(t.Context(), operator, "bob", ActivityQuery{Kind: LicensesIssued, From: today.AddDate(0, 0, -5), Until: today.AddDate(0, 0, 1)})
-		if diff := cmp.Diff([]Activity{}, none, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		today := f.Clock.Now()
+		none, err := f.Activity(t.Context(), storetest.Operator, "bob", store.ActivityQuery{Kind: store.LicensesIssued, From: today.AddDate(0, 0, -5), Until: today.AddDate(0, 0, 1)})
+		if diff := cmp.Diff([]store.Activity{}, none, cmpopts.EquateEmpty()); err != nil || diff != "" {
 			t.Errorf("of another workspace: %v %s", err, diff)
 		}
-		_, err = f.Activity(t.Context(), operator, "ada", ActivityQuery{Kind: LicensesIssued, From: today.AddDate(-1, 0, -2), Until: today})
+		_, err = f.Activity(t.Context(), storetest.Operator, "ada", store.ActivityQuery{Kind: store.LicensesIssued, From: today.AddDate(-1, 0, -2), Until: today})
 		if !fault.HasCode(err, "time_too_long") || !fault.HasKind(err, countersign.KindInvalid) {
 			t.Errorf("a time that is too long: %v", err)
 		}
@@ -117,28 +117,28 @@ func TestLicensesAndDownloadsAreCounted(t *testing.T) {
 
 // Sums of months that were read before are not those of a month that has changed since.
 func TestActivityByItemIsThatOfTheTimeAfterEveryChange(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		r := rand.New(rand.NewPCG(3, 4))
 		var sold []string
 		for i := range 30 {
-			sold = append(sold, purchaseText("ada", 1+i%2, fmt.Sprintf("code-%d", i)))
+			sold = append(sold, storetest.PurchaseText("ada", 1+i%2, fmt.Sprintf("code-%d", i)))
 		}
-		f.mustImport(t, lines(sold...))
+		f.MustImport(t, storetest.Lines(sold...))
 		type issued struct {
 			at   time.Time
 			item int64
 		}
 		var all []issued
-		start := f.now().UTC().Truncate(24 * time.Hour)
+		start := f.Clock.Now().UTC().Truncate(24 * time.Hour)
 		for i := range 30 {
-			f.clock.set(f.now().Add(time.Duration(r.IntN(20*24)) * time.Hour))
-			if _, err := f.Licensing.Issue(t.Context(), operator, issuer, fmt.Sprintf("code-%d", i), fmt.Sprintf("site%d.example", i)); err != nil {
+			f.Clock.Set(f.Clock.Now().Add(time.Duration(r.IntN(20*24)) * time.Hour))
+			if _, err := f.Licensing.Issue(t.Context(), storetest.Operator, storetest.Issuer, fmt.Sprintf("code-%d", i), fmt.Sprintf("site%d.example", i)); err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, issued{f.now(), int64(1 + i%2)})
+			all = append(all, issued{f.Clock.Now(), int64(1 + i%2)})
 			from := start.AddDate(0, 0, r.IntN(100))
-			q := ActivityQuery{Kind: LicensesIssued, From: from, Until: from.AddDate(0, 0, 1+r.IntN(366)), By: ActivityByItem}
-			got, err := f.Activity(t.Context(), operator, "ada", q)
+			q := store.ActivityQuery{Kind: store.LicensesIssued, From: from, Until: from.AddDate(0, 0, 1+r.IntN(366)), By: store.ActivityByItem}
+			got, err := f.Activity(t.Context(), storetest.Operator, "ada", q)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,8 +1,7 @@
-package store
+package store_test
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,12 +10,13 @@ import (
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/store/storetest"
 )
 
 // report verifies the whole audit log.
-func (f *fixture) report(t *testing.T) people.AuditReport {
+func report(t *testing.T, f *storetest.Fixture) people.AuditReport {
 	t.Helper()
-	r, err := f.AuditChain().Verify(t.Context(), operator)
+	r, err := f.AuditChain().Verify(t.Context(), storetest.Operator)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,18 +25,18 @@ func (f *fixture) report(t *testing.T) people.AuditReport {
 
 func TestServerSealsTheAuditLog(t *testing.T) {
 	t.Parallel()
-	emptyStore.Engines(t, func(t *testing.T, at dbtest.DB) {
-		f := prepared(t, at)
-		f.run(t)
-		f.addWorkspace(t)
+	storetest.EmptyStore.Engines(t, func(t *testing.T, at dbtest.DB) {
+		f := storetest.Prepared(t, at)
+		f.Start(t, f.Database())
+		addWorkspace(t, f)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only ends a hang
 		defer cancel()
-		for f.report(t).Sealed == 0 {
+		for report(t, f).Sealed == 0 {
 			if ctx.Err() != nil {
 				t.Fatal("the entry is not sealed")
 			}
 		}
-		if r := f.report(t); !r.Intact() || r.Waiting != 0 {
+		if r := report(t, f); !r.Intact() || r.Waiting != 0 {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -54,21 +54,19 @@ func TestRekeyRenewsTheHeadOfTheAuditLog(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			emptyStore.Engines(t, func(t *testing.T, at dbtest.DB) {
-				f := prepared(t, at)
-				f.addWorkspace(t)
+			storetest.EmptyStore.Engines(t, func(t *testing.T, at dbtest.DB) {
+				f := storetest.Prepared(t, at)
+				addWorkspace(t, f)
 				f.AuditChain().SealNow(t.Context())
 				c.before(t, at)
-				f = &fixture{opened(t, optionsOf(at, f.clock)), f.clock, at}
-				if _, err := f.Rekey(t.Context(), operator); err != nil {
-					t.Fatal(err)
-				}
-				f = f.again(t)
+				f = f.Unprepared(t)
+				f.MustRekey(t)
+				f = f.Again(t)
 				f.AuditChain().SealNow(t.Context())
-				if r := f.report(t); !r.Intact() || r.Sealed != 2 || r.Waiting != 0 {
+				if r := report(t, f); !r.Intact() || r.Sealed != 2 || r.Waiting != 0 {
 					t.Errorf("%+v", r)
 				}
-				lines, err := f.db.Audits(t.Context(), peopledb.AuditFilter{Limit: 10, Action: "store.rekey"})
+				lines, err := f.DB().Audits(t.Context(), peopledb.AuditFilter{Limit: 10, Action: "store.rekey"})
 				if err != nil || len(lines) != 1 || lines[0].Detail != c.says {
 					t.Errorf("%+v, %v", lines, err)
 				}
@@ -91,16 +89,14 @@ func TestDoctorLooksAtTheAuditLog(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			emptyStore.Engines(t, func(t *testing.T, at dbtest.DB) {
-				f := prepared(t, at)
-				f.addWorkspace(t)
+			storetest.EmptyStore.Engines(t, func(t *testing.T, at dbtest.DB) {
+				f := storetest.Prepared(t, at)
+				addWorkspace(t, f)
 				f.AuditChain().SealNow(t.Context())
 				if c.spoil != "" {
-					if _, err := f.db.Exec(t.Context(), c.spoil); err != nil {
-						t.Fatal(err)
-					}
+					f.Execute(t, c.spoil)
 				}
-				for _, one := range opened(t, optionsOf(at, f.clock)).Doctor(t.Context()) {
+				for _, one := range f.Unprepared(t).Doctor(t.Context()) {
 					if one.Name == "audit log" {
 						if one.Level != c.level || !strings.Contains(one.What+one.Fix, c.says) {
 							t.Errorf("%+v", one)
@@ -115,33 +111,9 @@ func TestDoctorLooksAtTheAuditLog(t *testing.T) {
 }
 
 // addWorkspace writes one entry into the audit log.
-func (f *fixture) addWorkspace(t *testing.T) {
+func addWorkspace(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
-	if _, err := f.CreateWorkspace(t.Context(), operator, full("ada")); err != nil {
+	if _, err := f.CreateWorkspace(t.Context(), storetest.Operator, full("ada")); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// audits lists the audit log as "action workspace subject", oldest first.
-func (f *fixture) audits(t testing.TB) []string {
-	t.Helper()
-	list, err := (&peopledb.DB{Queries: f.database.Queries()}).Audits(t.Context(), peopledb.AuditFilter{Limit: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var texts []string
-	for _, a := range slices.Backward(list) {
-		texts = append(texts, strings.TrimSpace(string(a.Action)+" "+a.Workspace+" "+a.Subject))
-	}
-	return texts
-}
-
-// newestAudit is the newest entry of the audit log.
-func (f *fixture) newestAudit(t testing.TB) peopledb.Audit {
-	t.Helper()
-	list, err := (&peopledb.DB{Queries: f.database.Queries()}).Audits(t.Context(), peopledb.AuditFilter{Limit: 1})
-	if err != nil || len(list) != 1 {
-		t.Fatalf("%+v, %v", list, err)
-	}
-	return list[0]
 }

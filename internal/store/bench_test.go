@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/store/sample"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
@@ -27,7 +28,7 @@ func BenchmarkImport(b *testing.B) {
 			b.Run(engine+"/"+times, func(b *testing.B) {
 				for range b.N {
 					b.StopTimer()
-					f := prepared(b, dbtest.New(b, engine))
+					f := storetest.Prepared(b, dbtest.New(b, engine))
 					if times == "again" {
 						importBig(b, f, file)
 					}
@@ -42,12 +43,12 @@ func BenchmarkImport(b *testing.B) {
 	}
 }
 
-func importBig(b *testing.B, f *fixture, file *os.File) {
+func importBig(b *testing.B, f *storetest.Fixture, file *os.File) {
 	b.Helper()
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		b.Fatal(err)
 	}
-	report, err := f.Transfer.Import(b.Context(), operator, file, transfer.ImportOptions{})
+	report, err := f.Transfer.Import(b.Context(), storetest.Operator, file, transfer.ImportOptions{})
 	if err != nil || !report.Written {
 		b.Fatal(report, err)
 	}
@@ -59,12 +60,12 @@ func BenchmarkRekey(b *testing.B) {
 	file := bigFile(b, purchases)
 	for _, engine := range []string{dbtest.SQLite, dbtest.Postgres} {
 		b.Run(engine, func(b *testing.B) {
-			f := prepared(b, dbtest.New(b, engine))
+			f := storetest.Prepared(b, dbtest.New(b, engine))
 			importBig(b, f, file)
 			forgetPeak()
 			b.ResetTimer()
 			for range b.N {
-				if _, err := f.Rekey(b.Context(), operator); err != nil {
+				if _, err := f.Rekey(b.Context(), storetest.Operator); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,22 +1,25 @@
-package store
+package store_test
 
 import (
 	"slices"
 	"testing"
+
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storetest"
 )
 
 func TestBuyersAreFoundByTheBeginningOfTheirNames(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		for n, b := range [][2]string{{"Grace Hopper", "grace@home.example"}, {"GRACE", "hopper@home.example"}, {"Ömer_%", "o@home.example"}, {"", "gr@home.example"}, {"", ""}} {
-			_, err := f.CreatePurchase(t.Context(), operator, "ada", Purchase{
-				ItemID: 1, License: "Regular", Code: "sold-to-" + text(n), BuyerName: b[0], BuyerEmail: b[1], SoldAt: at("2026-0" + text(n+1) + "-01T00:00:00Z"),
+			_, err := f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{
+				ItemID: 1, License: "Regular", Code: "sold-to-" + storetest.Text(n), BuyerName: b[0], BuyerEmail: b[1], SoldAt: storetest.Timestamp("2026-0" + storetest.Text(n+1) + "-01T00:00:00Z"),
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		f.mustImport(t, lines(purchaseText("bob", 3, "of-another-shop", `"buyer":{"name":"Grace","email":"grace@home.example"}`)))
-		staff := f.staff(t)
+		f.MustImport(t, storetest.Lines(storetest.PurchaseText("bob", 3, "of-another-shop", `"buyer":{"name":"Grace","email":"grace@home.example"}`)))
+		staff := f.Staff(t)
 		for who, all := range map[string]map[string][]string{
 			"manager": {
 				"grace": {"sold-to-1", "sold-to-0"}, " GR ": {"sold-to-3", "sold-to-1", "sold-to-0"}, "Grace H": {"sold-to-0"}, "hopper": {"sold-to-1"},
@@ -45,13 +48,13 @@ func TestBuyersAreFoundByTheBeginningOfTheirNames(t *testing.T) {
 }
 
 func TestASearchForABuyerIsBounded(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		var all []string
 		for n := range 130 {
-			all = append(all, purchaseText("ada", 1, "many-"+text(n), `"buyer":{"name":"Grace `+text(n)+`","email":"grace@home.example"}`))
+			all = append(all, storetest.PurchaseText("ada", 1, "many-"+storetest.Text(n), `"buyer":{"name":"Grace `+storetest.Text(n)+`","email":"grace@home.example"}`))
 		}
-		f.mustImport(t, lines(all...))
-		found, err := f.FindBuyer(t.Context(), operator, "ada", "grace")
+		f.MustImport(t, storetest.Lines(all...))
+		found, err := f.FindBuyer(t.Context(), storetest.Operator, "ada", "grace")
 		if err != nil || len(found.Purchases) != 100 || !found.More {
 			t.Errorf("%d purchases, more %t, %v", len(found.Purchases), found.More, err)
 		}

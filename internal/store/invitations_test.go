@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"sync"
@@ -6,64 +6,66 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storetest"
 )
 
 const newPassword = "four quiet green words"
 
-func (f *fixture) mustInvite(t *testing.T, email string, role Role) (id, token string) {
+func mustInvite(t *testing.T, f *storetest.Fixture, email string, role store.Role) (id, token string) {
 	t.Helper()
-	i, token, err := f.Invite(t.Context(), operator, "ada", email, role)
+	i, token, err := f.Invite(t.Context(), storetest.Operator, "ada", email, role)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return i.ID, token
 }
 
-func (f *fixture) join(t *testing.T, token, email string) error {
+func join(t *testing.T, f *storetest.Fixture, token, email string) error {
 	t.Helper()
 	_, _, err := f.AcceptAsNew(t.Context(), people.Origin{}, token, email, newPassword)
 	return err
 }
 
 func TestAnInvitationIsGoodOnceAndForSevenDays(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		_, token := f.mustInvite(t, "Eve@Home.example ", RoleManager)
-		if o, err := f.Offer(t.Context(), token); err != nil || o.Username != "ada" || o.Role != RoleManager || o.Email != "eve@home.example" {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		_, token := mustInvite(t, f, "Eve@Home.example ", store.RoleManager)
+		if o, err := f.Offer(t.Context(), token); err != nil || o.Username != "ada" || o.Role != store.RoleManager || o.Email != "eve@home.example" {
 			t.Fatalf("%+v, %v", o, err)
 		}
-		wantError(t, f.join(t, token, "not an address"), "email_invalid")
-		wantError(t, f.join(t, token+"x", "eve@home.example"), "link_unknown")
-		if err := f.join(t, token, "eve@home.example"); err != nil { // a refused form has not used it up
+		storetest.WantError(t, join(t, f, token, "not an address"), "email_invalid")
+		storetest.WantError(t, join(t, f, token+"x", "eve@home.example"), "link_unknown")
+		if err := join(t, f, token, "eve@home.example"); err != nil { // a refused form has not used it up
 			t.Fatal(err)
 		}
-		wantError(t, f.join(t, token, "mallory@home.example"), "link_unknown")
-		members, err := f.Members(t.Context(), operator, "ada")
-		if err != nil || len(members) != 1 || members[0].Email != "eve@home.example" || members[0].Role != RoleManager {
+		storetest.WantError(t, join(t, f, token, "mallory@home.example"), "link_unknown")
+		members, err := f.Members(t.Context(), storetest.Operator, "ada")
+		if err != nil || len(members) != 1 || members[0].Email != "eve@home.example" || members[0].Role != store.RoleManager {
 			t.Errorf("%+v, %v", members, err)
 		}
-		_, late := f.mustInvite(t, "late@home.example", RoleViewer)
-		f.clock.set(noon.Add(invitationLife - time.Second))
+		_, late := mustInvite(t, f, "late@home.example", store.RoleViewer)
+		f.Clock.Set(storetest.Noon.Add(store.InvitationLife - time.Second))
 		if _, err := f.Offer(t.Context(), late); err != nil {
 			t.Error(err)
 		}
-		f.clock.set(noon.Add(invitationLife))
-		wantError(t, f.join(t, late, "late@home.example"), "link_unknown")
-		if list, err := f.Invitations(t.Context(), operator, "ada"); err != nil || len(list) != 0 {
+		f.Clock.Set(storetest.Noon.Add(store.InvitationLife))
+		storetest.WantError(t, join(t, f, late, "late@home.example"), "link_unknown")
+		if list, err := f.Invitations(t.Context(), storetest.Operator, "ada"); err != nil || len(list) != 0 {
 			t.Errorf("%v, %v", list, err)
 		}
 	})
 }
 
 func TestAWithdrawnInvitationIsGoodForNobody(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		id, token := f.mustInvite(t, "eve@home.example", RoleViewer)
-		wantError(t, f.WithdrawInvitation(t.Context(), operator, "bob", id), "invitation_not_found")
-		if err := f.WithdrawInvitation(t.Context(), operator, "ada", id); err != nil {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		id, token := mustInvite(t, f, "eve@home.example", store.RoleViewer)
+		storetest.WantError(t, f.WithdrawInvitation(t.Context(), storetest.Operator, "bob", id), "invitation_not_found")
+		if err := f.WithdrawInvitation(t.Context(), storetest.Operator, "ada", id); err != nil {
 			t.Fatal(err)
 		}
-		wantError(t, f.join(t, token, "eve@home.example"), "link_unknown")
-		wantError(t, f.WithdrawInvitation(t.Context(), operator, "ada", id), "invitation_not_found")
-		users, err := f.People().Users(t.Context(), operator)
+		storetest.WantError(t, join(t, f, token, "eve@home.example"), "link_unknown")
+		storetest.WantError(t, f.WithdrawInvitation(t.Context(), storetest.Operator, "ada", id), "invitation_not_found")
+		users, err := f.People().Users(t.Context(), storetest.Operator)
 		if err != nil || len(users) != 0 {
 			t.Errorf("%d users, %v", len(users), err)
 		}
@@ -71,19 +73,19 @@ func TestAWithdrawnInvitationIsGoodForNobody(t *testing.T) {
 }
 
 func TestOfTwoWhoAcceptAnInvitationOneJoins(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		_, token := f.mustInvite(t, "eve@home.example", RoleOwner)
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		_, token := mustInvite(t, f, "eve@home.example", store.RoleOwner)
 		errs := make([]error, 2)
 		var both sync.WaitGroup
 		for i, email := range []string{"eve@home.example", "mallory@home.example"} {
-			both.Go(func() { errs[i] = f.join(t, token, email) })
+			both.Go(func() { errs[i] = join(t, f, token, email) })
 		}
 		both.Wait()
 		if (errs[0] == nil) == (errs[1] == nil) {
 			t.Errorf("%v", errs)
 		}
-		users, err := f.People().Users(t.Context(), operator)
-		members, err2 := f.Members(t.Context(), operator, "ada")
+		users, err := f.People().Users(t.Context(), storetest.Operator)
+		members, err2 := f.Members(t.Context(), storetest.Operator, "ada")
 		if err != nil || err2 != nil || len(users) != 1 || len(members) != 1 {
 			t.Errorf("%d users, %d members, %v, %v", len(users), len(members), err, err2)
 		}
@@ -91,46 +93,46 @@ func TestOfTwoWhoAcceptAnInvitationOneJoins(t *testing.T) {
 }
 
 func TestAMemberWhoIsInvitedAgainKeepsTheRoleAndTheInvitationStays(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		_, token := f.mustInvite(t, "eve@home.example", RoleViewer)
-		if err := f.join(t, token, "eve@home.example"); err != nil {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		_, token := mustInvite(t, f, "eve@home.example", store.RoleViewer)
+		if err := join(t, f, token, "eve@home.example"); err != nil {
 			t.Fatal(err)
 		}
-		u, err := f.People().UserNamed(t.Context(), operator, "eve@home.example")
+		u, err := f.People().UserNamed(t.Context(), storetest.Operator, "eve@home.example")
 		if err != nil {
 			t.Fatal(err)
 		}
 		eve := u.Actor(people.Origin{})
-		_, again := f.mustInvite(t, "eve@home.example", RoleOwner)
+		_, again := mustInvite(t, f, "eve@home.example", store.RoleOwner)
 		_, err = f.Accept(t.Context(), eve, again)
-		wantError(t, err, "member_exists")
-		if m, err := f.Member(t.Context(), operator, "ada", u.ID); err != nil || m.Role != RoleViewer {
+		storetest.WantError(t, err, "member_exists")
+		if m, err := f.Member(t.Context(), storetest.Operator, "ada", u.ID); err != nil || m.Role != store.RoleViewer {
 			t.Errorf("%+v, %v", m, err)
 		}
 		if _, err := f.Offer(t.Context(), again); err != nil {
 			t.Errorf("the invitation was used up: %v", err)
 		}
 		_, err = f.Accept(t.Context(), people.Actor{}, again)
-		wantError(t, err, "not_allowed")
+		storetest.WantError(t, err, "not_allowed")
 	})
 }
 
 func TestTheLastOwnerStaysUnlessAnAdministratorSaysSo(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		staff := f.staff(t)
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		staff := f.Staff(t)
 		owner, manager := staff["owner"], staff["manager"]
-		_, err := f.SetMember(t.Context(), owner, "ada", owner.User, RoleViewer)
-		wantError(t, err, "last_owner")
+		_, err := f.SetMember(t.Context(), owner, "ada", owner.User, store.RoleViewer)
+		storetest.WantError(t, err, "last_owner")
 		_, err = f.RemoveMember(t.Context(), owner, "ada", owner.User)
-		wantError(t, err, "last_owner")
-		if _, err := f.SetMember(t.Context(), owner, "ada", manager.User, RoleOwner); err != nil {
+		storetest.WantError(t, err, "last_owner")
+		if _, err := f.SetMember(t.Context(), owner, "ada", manager.User, store.RoleOwner); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := f.RemoveMember(t.Context(), owner, "ada", owner.User); err != nil {
 			t.Error(err)
 		}
-		_, err = f.SetMember(t.Context(), owner, "ada", owner.User, RoleOwner)
-		wantError(t, err, "workspace_not_found")
+		_, err = f.SetMember(t.Context(), owner, "ada", owner.User, store.RoleOwner)
+		storetest.WantError(t, err, "workspace_not_found")
 		if _, err := f.RemoveMember(t.Context(), staff["administrator"], "ada", manager.User); err != nil {
 			t.Error(err)
 		}
@@ -138,59 +140,59 @@ func TestTheLastOwnerStaysUnlessAnAdministratorSaysSo(t *testing.T) {
 }
 
 func TestAMemberCanBeRemovedFromAStoreWithoutAdministrators(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		_, token := f.mustInvite(t, "eve@home.example", RoleOwner)
-		if err := f.join(t, token, "eve@home.example"); err != nil {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		_, token := mustInvite(t, f, "eve@home.example", store.RoleOwner)
+		if err := join(t, f, token, "eve@home.example"); err != nil {
 			t.Fatal(err)
 		}
-		u, err := f.People().UserNamed(t.Context(), operator, "eve@home.example")
+		u, err := f.People().UserNamed(t.Context(), storetest.Operator, "eve@home.example")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.People().DeactivateUser(t.Context(), operator, u.ID); err != nil {
+		if _, err := f.People().DeactivateUser(t.Context(), storetest.Operator, u.ID); err != nil {
 			t.Error(err)
 		}
-		if _, err := f.People().RemoveUser(t.Context(), operator, u.ID); err != nil {
+		if _, err := f.People().RemoveUser(t.Context(), storetest.Operator, u.ID); err != nil {
 			t.Error(err)
 		}
-		if members, err := f.Members(t.Context(), operator, "ada"); err != nil || len(members) != 0 {
+		if members, err := f.Members(t.Context(), storetest.Operator, "ada"); err != nil || len(members) != 0 {
 			t.Errorf("%v, %v", members, err)
 		}
 	})
 }
 
 func TestAnInvitationEndsWithTheRightsOfItsInviter(t *testing.T) {
-	ends := map[string]func(f *fixture, owner people.Actor) error{
-		"a lesser role": func(f *fixture, owner people.Actor) error {
-			_, err := f.SetMember(t.Context(), operator, "ada", owner.User, RoleManager)
+	ends := map[string]func(f *storetest.Fixture, owner people.Actor) error{
+		"a lesser role": func(f *storetest.Fixture, owner people.Actor) error {
+			_, err := f.SetMember(t.Context(), storetest.Operator, "ada", owner.User, store.RoleManager)
 			return err
 		},
-		"removed from the workspace": func(f *fixture, owner people.Actor) error {
-			_, err := f.RemoveMember(t.Context(), operator, "ada", owner.User)
+		"removed from the workspace": func(f *storetest.Fixture, owner people.Actor) error {
+			_, err := f.RemoveMember(t.Context(), storetest.Operator, "ada", owner.User)
 			return err
 		},
-		"deactivated": func(f *fixture, owner people.Actor) error {
-			_, err := f.People().DeactivateUser(t.Context(), operator, owner.User)
+		"deactivated": func(f *storetest.Fixture, owner people.Actor) error {
+			_, err := f.People().DeactivateUser(t.Context(), storetest.Operator, owner.User)
 			return err
 		},
-		"removed": func(f *fixture, owner people.Actor) error {
-			_, err := f.People().RemoveUser(t.Context(), operator, owner.User)
+		"removed": func(f *storetest.Fixture, owner people.Actor) error {
+			_, err := f.People().RemoveUser(t.Context(), storetest.Operator, owner.User)
 			return err
 		},
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			eitherShops(t, func(t *testing.T, f *fixture) {
-				owner := f.staff(t)["owner"]
-				_, token, err := f.Invite(t.Context(), owner, "ada", "again@home.example", RoleOwner)
+			storetest.EitherShops(t, func(t *testing.T, f *storetest.Fixture) {
+				owner := f.Staff(t)["owner"]
+				_, token, err := f.Invite(t.Context(), owner, "ada", "again@home.example", store.RoleOwner)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if err := end(f, owner); err != nil {
 					t.Fatal(err)
 				}
-				wantError(t, f.join(t, token, "again@home.example"), "link_unknown")
-				if list, err := f.Invitations(t.Context(), operator, "ada"); err != nil || len(list) != 0 {
+				storetest.WantError(t, join(t, f, token, "again@home.example"), "link_unknown")
+				if list, err := f.Invitations(t.Context(), storetest.Operator, "ada"); err != nil || len(list) != 0 {
 					t.Errorf("%v, %v", list, err)
 				}
 			})
@@ -199,40 +201,40 @@ func TestAnInvitationEndsWithTheRightsOfItsInviter(t *testing.T) {
 }
 
 func TestAnInvitationOfAnAdministratorEndsWithItsRights(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		staff := f.staff(t)
-		other, err := f.People().SetAdministrator(t.Context(), operator, staff["viewer"].User, true)
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		staff := f.Staff(t)
+		other, err := f.People().SetAdministrator(t.Context(), storetest.Operator, staff["viewer"].User, true)
 		if err != nil {
 			t.Fatal(err)
 		}
 		token, again := "", ""
 		for _, one := range []*string{&token, &again} {
-			if _, *one, err = f.Invite(t.Context(), other.Actor(people.Origin{}), "ada", "eve@home.example", RoleOwner); err != nil {
+			if _, *one, err = f.Invite(t.Context(), other.Actor(people.Origin{}), "ada", "eve@home.example", store.RoleOwner); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := f.join(t, token, "eve@home.example"); err != nil {
+		if err := join(t, f, token, "eve@home.example"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.People().SetAdministrator(t.Context(), operator, other.ID, false); err != nil {
+		if _, err := f.People().SetAdministrator(t.Context(), storetest.Operator, other.ID, false); err != nil {
 			t.Fatal(err)
 		}
-		wantError(t, f.join(t, again, "other@home.example"), "link_unknown")
+		storetest.WantError(t, join(t, f, again, "other@home.example"), "link_unknown")
 	})
 }
 
 func TestAnInvitationDoesNotComeBackWithTheRoleOfItsInviter(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		owner := f.staff(t)["owner"]
-		_, token, err := f.Invite(t.Context(), owner, "ada", "again@home.example", RoleOwner)
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		owner := f.Staff(t)["owner"]
+		_, token, err := f.Invite(t.Context(), owner, "ada", "again@home.example", store.RoleOwner)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, role := range []Role{RoleViewer, RoleOwner} {
-			if _, err := f.SetMember(t.Context(), operator, "ada", owner.User, role); err != nil {
+		for _, role := range []store.Role{store.RoleViewer, store.RoleOwner} {
+			if _, err := f.SetMember(t.Context(), storetest.Operator, "ada", owner.User, role); err != nil {
 				t.Fatal(err)
 			}
 		}
-		wantError(t, f.join(t, token, "again@home.example"), "link_unknown")
+		storetest.WantError(t, join(t, f, token, "again@home.example"), "link_unknown")
 	})
 }

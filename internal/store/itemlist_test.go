@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"fmt"
@@ -8,33 +8,35 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storetest"
 )
 
 // manyItems writes items of ada with the ids 101 to 100+n, whose orders differ.
-func (f *fixture) manyItems(t *testing.T, n int) {
+func manyItems(t *testing.T, f *storetest.Fixture, n int) {
 	t.Helper()
 	var all []string
 	for i := range n {
-		all = append(all, itemText("ada", 101+i, fmt.Sprintf(`"name":"%c item %d"`, "bBaA"[i%4], i*7%n), fmt.Sprintf(`"price":{"regular":%d.00,"extended":99.00}`, i%5),
+		all = append(all, storetest.ItemText("ada", 101+i, fmt.Sprintf(`"name":"%c item %d"`, "bBaA"[i%4], i*7%n), fmt.Sprintf(`"price":{"regular":%d.00,"extended":99.00}`, i%5),
 			fmt.Sprintf(`"published_at":"2024-04-%02dT00:00:00Z"`, 1+i%9), `"tags":["50% off, \"loud\"","Rain"]`))
 	}
-	f.mustImport(t, lines(all...))
+	f.MustImport(t, storetest.Lines(all...))
 }
 
 func TestItemsAreListedInEveryOrderBothWays(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		f.manyItems(t, 40)
-		for _, order := range []ItemOrder{ItemsByID, ItemsByName, ItemsByPrice, ItemsByPublication} {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		manyItems(t, f, 40)
+		for _, order := range []store.ItemOrder{store.ItemsByID, store.ItemsByName, store.ItemsByPrice, store.ItemsByPublication} {
 			for _, backwards := range []bool{false, true} {
-				filter := ItemFilter{Order: order, Backwards: backwards, Limit: 1000}
-				whole, err := f.PageItems(t.Context(), operator, "ada", filter)
+				filter := store.ItemFilter{Order: order, Backwards: backwards, Limit: 1000}
+				whole, err := f.PageItems(t.Context(), storetest.Operator, "ada", filter)
 				if err != nil || len(whole.Items) < 40 {
 					t.Fatal(len(whole.Items), err)
 				}
-				inOrder := slices.IsSortedFunc(whole.Items, func(a, b Item) int {
-					c := map[ItemOrder]int{
-						ItemsByID: int(b.ID - a.ID), ItemsByName: strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)),
-						ItemsByPrice: int(a.Price.Regular - b.Price.Regular), ItemsByPublication: a.PublishedAt.Compare(b.PublishedAt.Time),
+				inOrder := slices.IsSortedFunc(whole.Items, func(a, b store.Item) int {
+					c := map[store.ItemOrder]int{
+						store.ItemsByID: int(b.ID - a.ID), store.ItemsByName: strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)),
+						store.ItemsByPrice: int(a.Price.Regular - b.Price.Regular), store.ItemsByPublication: a.PublishedAt.Compare(b.PublishedAt.Time),
 					}[order]
 					if backwards {
 						return -c
@@ -47,7 +49,7 @@ func TestItemsAreListedInEveryOrderBothWays(t *testing.T) {
 				filter.Limit = 7
 				var there, back []int64
 				for more := true; more; {
-					page, err := f.PageItems(t.Context(), operator, "ada", filter)
+					page, err := f.PageItems(t.Context(), storetest.Operator, "ada", filter)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -56,7 +58,7 @@ func TestItemsAreListedInEveryOrderBothWays(t *testing.T) {
 				}
 				filter.After, filter.Before = 0, there[len(there)-1]
 				for more := true; more; {
-					page, err := f.PageItems(t.Context(), operator, "ada", filter)
+					page, err := f.PageItems(t.Context(), storetest.Operator, "ada", filter)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -68,13 +70,13 @@ func TestItemsAreListedInEveryOrderBothWays(t *testing.T) {
 				}
 			}
 		}
-		if _, err := f.PageItems(t.Context(), operator, "ada", ItemFilter{Order: ItemsByName, After: 3, Limit: 1}); !fault.HasCode(err, "item_not_found") {
+		if _, err := f.PageItems(t.Context(), storetest.Operator, "ada", store.ItemFilter{Order: store.ItemsByName, After: 3, Limit: 1}); !fault.HasCode(err, "item_not_found") {
 			t.Errorf("beside an item of another workspace: %v", err)
 		}
 	})
 }
 
-func ids(items []Item) (all []int64) {
+func ids(items []store.Item) (all []int64) {
 	for _, i := range items {
 		all = append(all, i.ID)
 	}
@@ -82,40 +84,40 @@ func ids(items []Item) (all []int64) {
 }
 
 func TestItemsAreFoundByTagAndPublication(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		f.manyItems(t, 3)
-		count := func(filter ItemFilter) int {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		manyItems(t, f, 3)
+		count := func(filter store.ItemFilter) int {
 			t.Helper()
 			n := 0
-			err := f.EachItem(t.Context(), operator, "ada", filter, func(Item) error { n++; return nil })
+			err := f.EachItem(t.Context(), storetest.Operator, "ada", filter, func(store.Item) error { n++; return nil })
 			if err != nil {
 				t.Fatal(err)
 			}
 			return n
 		}
 		for tag, want := range map[string]int{`50% OFF, "loud"`: 3, "rain": 3, "rai": 0, "50_ off": 0, "<": 0} {
-			if got := count(ItemFilter{Tag: tag}); got != want {
+			if got := count(store.ItemFilter{Tag: tag}); got != want {
 				t.Errorf("tag %q: %d items, want %d", tag, got, want)
 			}
 		}
-		by := at("2024-04-02T00:00:00Z")
-		if now, later := count(ItemFilter{PublishedBy: by, Tag: "rain"}), count(ItemFilter{PublishedBy: by, NotPublished: true, Tag: "rain"}); now != 2 || later != 1 {
+		by := storetest.Timestamp("2024-04-02T00:00:00Z")
+		if now, later := count(store.ItemFilter{PublishedBy: by, Tag: "rain"}), count(store.ItemFilter{PublishedBy: by, NotPublished: true, Tag: "rain"}); now != 2 || later != 1 {
 			t.Errorf("%d published, %d later", now, later)
 		}
-		if got := count(ItemFilter{IDs: []int64{101, 102, 3}}); got != 2 {
+		if got := count(store.ItemFilter{IDs: []int64{101, 102, 3}}); got != 2 {
 			t.Errorf("%d of the chosen", got)
 		}
-		if got := count(ItemFilter{IDs: []int64{}}); got != 0 {
+		if got := count(store.ItemFilter{IDs: []int64{}}); got != 0 {
 			t.Errorf("%d of none chosen", got)
 		}
 	})
 }
 
 func TestAnExportOfItemsHasMoreThanOnePortion(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		f.manyItems(t, 1100)
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		manyItems(t, f, 1100)
 		var seen []int64
-		err := f.EachItem(t.Context(), operator, "ada", ItemFilter{Order: ItemsByPrice, Tag: "rain"}, func(i Item) error { seen = append(seen, i.ID); return nil })
+		err := f.EachItem(t.Context(), storetest.Operator, "ada", store.ItemFilter{Order: store.ItemsByPrice, Tag: "rain"}, func(i store.Item) error { seen = append(seen, i.ID); return nil })
 		if slices.Sort(seen); err != nil || len(slices.Compact(seen)) != 1100 {
 			t.Errorf("%d items, %v", len(seen), err)
 		}
@@ -123,42 +125,42 @@ func TestAnExportOfItemsHasMoreThanOnePortion(t *testing.T) {
 }
 
 func TestSeveralItemsAreChangedOrSaidNotToBe(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		f.manyItems(t, 60)
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		manyItems(t, f, 60)
 		var chosen []int64
 		for id := range int64(60) {
 			chosen = append(chosen, 101+id)
 		}
-		changed, err := f.SetItemsCategory(t.Context(), operator, "ada", append(chosen, 101, 3, 9999), "Loops")
+		changed, err := f.SetItemsCategory(t.Context(), storetest.Operator, "ada", append(chosen, 101, 3, 9999), "Loops")
 		if err != nil || changed.Done != 60 || len(changed.Failed) != 2 || changed.Failed[0].ID != 3 || changed.Failed[0].Name != "" {
 			t.Errorf("%+v, %v", changed, err)
 		}
 		for _, id := range []int64{101, 160} {
-			if i, err := f.ShowItem(t.Context(), operator, id); err != nil || i.Category != "Loops" || !strings.Contains(string(i.Body), `"category":"Loops"`) {
+			if i, err := f.ShowItem(t.Context(), storetest.Operator, id); err != nil || i.Category != "Loops" || !strings.Contains(string(i.Body), `"category":"Loops"`) {
 				t.Errorf("%d: %q, %v", id, i.Category, err)
 			}
 		}
-		if i, err := f.ShowItem(t.Context(), operator, 3); err != nil || i.Category == "Loops" {
+		if i, err := f.ShowItem(t.Context(), storetest.Operator, 3); err != nil || i.Category == "Loops" {
 			t.Errorf("the item of another workspace is %q, %v", i.Category, err)
 		}
-		if got := f.rows(t, "audit WHERE action = 'item.edit'"); got != 60 {
+		if got := f.Rows(t, "audit WHERE action = 'item.edit'"); got != 60 {
 			t.Errorf("%d entries", got)
 		}
-		later, err := f.EditItem(t.Context(), operator, 101, func(i *Item, _ string) error {
-			i.PublishedAt = countersign.At(noon.AddDate(1, 0, 0))
+		later, err := f.EditItem(t.Context(), storetest.Operator, 101, func(i *store.Item, _ string) error {
+			i.PublishedAt = countersign.At(storetest.Noon.AddDate(1, 0, 0))
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		changed, err = f.PublishItems(t.Context(), operator, "ada", []int64{102, later.ID})
+		changed, err = f.PublishItems(t.Context(), storetest.Operator, "ada", []int64{102, later.ID})
 		if err != nil || changed.Done != 1 || len(changed.Failed) != 1 || changed.Failed[0].ID != 102 || changed.Failed[0].Reason != "The item is already published" {
 			t.Errorf("%+v, %v", changed, err)
 		}
-		if i, err := f.ShowItem(t.Context(), operator, 101); err != nil || !i.PublishedAt.Equal(noon) {
+		if i, err := f.ShowItem(t.Context(), storetest.Operator, 101); err != nil || !i.PublishedAt.Equal(storetest.Noon) {
 			t.Errorf("published %s, %v", i.PublishedAt, err)
 		}
-		if _, err := f.PublishItems(t.Context(), operator, "ada", nil); !fault.HasCode(err, "items_chosen") {
+		if _, err := f.PublishItems(t.Context(), storetest.Operator, "ada", nil); !fault.HasCode(err, "items_chosen") {
 			t.Errorf("none chosen: %v", err)
 		}
 	})

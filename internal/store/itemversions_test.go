@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"fmt"
@@ -7,12 +7,14 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storetest"
 )
 
 // wantVersions wants the versions of an item, newest first, each as version, actor and notes.
-func (f *fixture) wantVersions(t *testing.T, item int64, want ...string) {
+func wantVersions(t *testing.T, f *storetest.Fixture, item int64, want ...string) {
 	t.Helper()
-	all, err := f.ItemVersions(t.Context(), operator, item)
+	all, err := f.ItemVersions(t.Context(), storetest.Operator, item)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,23 +31,23 @@ func (f *fixture) wantVersions(t *testing.T, item int64, want ...string) {
 }
 
 func TestEveryPathKeepsTheVersionsOfAnItem(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		by := "|" + operator.ID + "|"
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		by := "|" + storetest.Operator.ID + "|"
 		set := func(version, notes string) error {
-			_, err := f.EditItem(t.Context(), operator, 500, func(i *Item, _ string) error {
+			_, err := f.EditItem(t.Context(), storetest.Operator, 500, func(i *store.Item, _ string) error {
 				i.Version, i.Notes = countersign.Version(version), notes
 				return nil
 			})
 			return err
 		}
-		_, err := f.CreateItem(t.Context(), operator, "ada", func(i *Item) error {
+		_, err := f.CreateItem(t.Context(), storetest.Operator, "ada", func(i *store.Item) error {
 			i.ID, i.Name, i.Version, i.Notes = 500, "Rain", "1.0", "First"
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.wantVersions(t, 500, "1.0"+by+"First")
+		wantVersions(t, f, 500, "1.0"+by+"First")
 		if err := set("1.0", "Again"); !fault.HasCode(err, "invalid_notes") {
 			t.Errorf("notes without a version: %v", err)
 		}
@@ -55,51 +57,51 @@ func TestEveryPathKeepsTheVersionsOfAnItem(t *testing.T) {
 		if err := set("1.1", ""); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.SetItemsCategory(t.Context(), operator, "ada", []int64{500}, "Loops"); err != nil {
+		if _, err := f.SetItemsCategory(t.Context(), storetest.Operator, "ada", []int64{500}, "Loops"); err != nil {
 			t.Fatal(err)
 		}
-		f.mustImport(t, lines(itemText("ada", 500, `"version":"2.0"`), itemText("ada", 501, `"version":"0.1"`), itemText("ada", 502, `"version":""`)))
-		f.mustImport(t, lines(itemText("ada", 500, `"version":"2.0"`, `"name":"Renamed"`)))
-		f.wantVersions(t, 500, "2.0"+by, "1.1"+by, "1.0"+by+"First")
-		f.wantVersions(t, 501, "0.1"+by)
-		f.wantVersions(t, 502)
-		id := f.start(t, uploadedAs("items.csv"), "id,version\n500,3.0\n501,0.1\n503,1.0\n")
-		f.runJobs(t)
-		f.wantVersions(t, 500, "3.0"+by, "2.0"+by, "1.1"+by, "1.0"+by+"First")
-		if report, err := f.Transfer.UndoJob(t.Context(), operator, id, false); err != nil || !report.Written {
+		f.MustImport(t, storetest.Lines(storetest.ItemText("ada", 500, `"version":"2.0"`), storetest.ItemText("ada", 501, `"version":"0.1"`), storetest.ItemText("ada", 502, `"version":""`)))
+		f.MustImport(t, storetest.Lines(storetest.ItemText("ada", 500, `"version":"2.0"`, `"name":"Renamed"`)))
+		wantVersions(t, f, 500, "2.0"+by, "1.1"+by, "1.0"+by+"First")
+		wantVersions(t, f, 501, "0.1"+by)
+		wantVersions(t, f, 502)
+		id := f.StartImport(t, storetest.UploadedAs("items.csv"), "id,version\n500,3.0\n501,0.1\n503,1.0\n")
+		storetest.RunJobs(t, f.Jobs())
+		wantVersions(t, f, 500, "3.0"+by, "2.0"+by, "1.1"+by, "1.0"+by+"First")
+		if report, err := f.Transfer.UndoJob(t.Context(), storetest.Operator, id, false); err != nil || !report.Written {
 			t.Fatal(report, err)
 		}
-		f.wantVersions(t, 500, "2.0"+by, "3.0"+by, "2.0"+by, "1.1"+by, "1.0"+by+"First")
-		f.wantVersions(t, 501, "0.1"+by)
+		wantVersions(t, f, 500, "2.0"+by, "3.0"+by, "2.0"+by, "1.1"+by, "1.0"+by+"First")
+		wantVersions(t, f, 501, "0.1"+by)
 		if err := set("", ""); err != nil {
 			t.Fatal(err)
 		}
-		f.wantVersions(t, 500, ""+by, "2.0"+by, "3.0"+by, "2.0"+by, "1.1"+by, "1.0"+by+"First")
+		wantVersions(t, f, 500, ""+by, "2.0"+by, "3.0"+by, "2.0"+by, "1.1"+by, "1.0"+by+"First")
 	})
 }
 
 func TestVersionsOfARemovedItemAreGone(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		before := f.rows(t, "item_versions")
-		report := f.mustImport(t, lines(itemText("ada", 500)))
-		if got := f.rows(t, "item_versions"); got != before+1 {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		before := f.Rows(t, "item_versions")
+		report := f.MustImport(t, storetest.Lines(storetest.ItemText("ada", 500)))
+		if got := f.Rows(t, "item_versions"); got != before+1 {
 			t.Errorf("%d versions", got-before)
 		}
-		if _, err := f.Transfer.Undo(t.Context(), operator, report.ID, false); err != nil {
+		if _, err := f.Transfer.Undo(t.Context(), storetest.Operator, report.ID, false); err != nil {
 			t.Fatal(err)
 		}
-		if got := f.rows(t, "item_versions"); got != before {
+		if got := f.Rows(t, "item_versions"); got != before {
 			t.Errorf("%d versions are left", got-before)
 		}
 	})
 }
 
 func TestAMigrationKeepsTheVersionsOfNow(t *testing.T) {
-	licensed(t, func(t *testing.T, f *fixture) {
-		f.older(t)
-		if _, err := opened(t, optionsOf(f.at, f.clock)).Migrate(t.Context()); err != nil {
+	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
+		older(t, f)
+		if _, err := f.Unprepared(t).Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		f.again(t).wantVersions(t, 1, "1.2.3||")
+		wantVersions(t, f.Again(t), 1, "1.2.3||")
 	})
 }

@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"path/filepath"
@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/countersign/countersign/internal/token"
 )
@@ -22,25 +24,25 @@ const (
 )
 
 func importedKeys() string {
-	return lines(
-		keyText("bob", "imported", `"key":"`+importedKey+`"`, `"previous_key":"`+importedBefore+`"`, `"previous_expires_at":"2100-01-01T00:00:00Z"`),
-		keyText("bob", "unopenable", `"key":"`+importedUnopened+`"`),
+	return storetest.Lines(
+		storetest.KeyText("bob", "imported", `"key":"`+importedKey+`"`, `"previous_key":"`+importedBefore+`"`, `"previous_expires_at":"2100-01-01T00:00:00Z"`),
+		storetest.KeyText("bob", "unopenable", `"key":"`+importedUnopened+`"`),
 	)
 }
 
 // age makes the store as the version before keyed digests would have left it: plain
 // digests of all keys, and one sealed value that nothing opens.
-func (f *fixture) age(t *testing.T) {
+func age(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
-	err := f.db.Tx(t.Context(), func(tx *storedb.DB) error {
+	err := f.DB().Tx(t.Context(), func(tx *storedb.DB) error {
 		keys, err := tx.Keys(t.Context())
 		if err != nil {
 			return err
 		}
 		plain := func(digest *storedb.KeyDigest, sealed *[]byte) {
-			value, _ := rules.OpenKeyValue(f.gate.Box(), *digest, *sealed)
+			value, _ := rules.OpenKeyValue(f.Gate().Box(), *digest, *sealed)
 			*digest = token.Digest(value)
-			*sealed = rules.SealKeyValue(f.gate.Box(), *digest, value)
+			*sealed = rules.SealKeyValue(f.Gate().Box(), *digest, value)
 		}
 		for _, k := range keys {
 			plain(&k.Digest, &k.Sealed)
@@ -54,7 +56,7 @@ func (f *fixture) age(t *testing.T) {
 				return err
 			}
 		}
-		return execAll(t.Context(), tx, append(withoutIDs(f.database.Engine()),
+		return execAll(t.Context(), tx, append(withoutIDs(f.Database().Engine()),
 			`DELETE FROM meta WHERE name = 'key_digests'`, `DELETE FROM store_versions WHERE version_id > 3`, `DROP TABLE limits`))
 	})
 	if err != nil {
@@ -62,76 +64,76 @@ func (f *fixture) age(t *testing.T) {
 	}
 }
 
-func (f *fixture) wantOpens(t *testing.T, values ...string) {
+func wantOpens(t *testing.T, f *storetest.Fixture, values ...string) {
 	t.Helper()
 	for _, value := range values {
-		if _, err := f.Validation.Authenticate(t.Context(), value, client); err != nil {
+		if _, err := f.Validation.Authenticate(t.Context(), value, storetest.Client); err != nil {
 			t.Errorf("%s: %v", value, err)
 		}
 	}
 }
 
 func TestAnImportedKeyIsFoundByAKeyedDigest(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, importedKeys())
-		made, value := f.mustCreate(t, NewKey{Workspace: "ada", Name: "ours"})
-		k := f.keyNamed(t, "bob", "imported")
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, importedKeys())
+		made, value := f.MustCreate(t, store.NewKey{Workspace: "ada", Name: "ours"})
+		k := f.KeyNamed(t, "bob", "imported")
 		if k.Digest == token.Digest(importedKey) || *k.Previous == token.Digest(importedBefore) {
 			t.Error("whoever reads the database can try short keys against a plain digest")
 		}
 		if made.Digest != token.Digest(value) {
 			t.Error("a key of ours depends on the key file")
 		}
-		f.wantOpens(t, value, importedKey, importedBefore)
-		f.fillKeyCache(t)
-		f.wantOpens(t, value, importedKey, importedBefore)
-		if report := f.mustImport(t, importedKeys()); report.Keys.Same != 2 {
+		wantOpens(t, f, value, importedKey, importedBefore)
+		f.FillKeyCache(t)
+		wantOpens(t, f, value, importedKey, importedBefore)
+		if report := f.MustImport(t, importedKeys()); report.Keys.Same != 2 {
 			t.Errorf("the same file again: %+v", report.Keys)
 		}
 	})
 }
 
 func TestAMigrationKeysTheDigestsOfImportedKeys(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, importedKeys())
-		_, value := f.mustCreate(t, NewKey{Workspace: "ada", Name: "ours"})
-		f.age(t)
-		wantError(t, opened(t, optionsOf(f.at, f.clock)).Prepare(t.Context()), "schema_older")
-		g := &fixture{opened(t, optionsOf(f.at, f.clock)), f.clock, f.at}
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, importedKeys())
+		_, value := f.MustCreate(t, store.NewKey{Workspace: "ada", Name: "ours"})
+		age(t, f)
+		storetest.WantError(t, f.Unprepared(t).Prepare(t.Context()), "schema_older")
+		g := f.Unprepared(t)
 		if err := g.PrepareToServe(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if backups, _ := filepath.Glob(filepath.Join(f.at.Dir, "backups", "store-*")); len(backups) != 1 {
+		if backups, _ := filepath.Glob(filepath.Join(f.At.Dir, "backups", "store-*")); len(backups) != 1 {
 			t.Errorf("backups %q", backups)
 		}
-		k := g.keyNamed(t, "bob", "imported")
-		if k.Digest != g.gate.Box().KeyDigest(importedKey) || *k.Previous != g.gate.Box().KeyDigest(importedBefore) {
+		k := g.KeyNamed(t, "bob", "imported")
+		if k.Digest != g.Gate().Box().KeyDigest(importedKey) || *k.Previous != g.Gate().Box().KeyDigest(importedBefore) {
 			t.Error("the digests are still plain")
 		}
-		if k := g.keyNamed(t, "bob", "unopenable"); k.Digest != token.Digest(importedUnopened) {
+		if k := g.KeyNamed(t, "bob", "unopenable"); k.Digest != token.Digest(importedUnopened) {
 			t.Error("the digest of a value that can't be opened was changed")
 		}
 		all := []string{value, importedKey, importedBefore, importedUnopened}
-		g.wantOpens(t, all...)
-		g.fillKeyCache(t)
-		g.wantOpens(t, all...)
-		if _, shown, err := g.RevealKey(t.Context(), operator, k.ID); err != nil || shown != importedKey {
+		wantOpens(t, g, all...)
+		g.FillKeyCache(t)
+		wantOpens(t, g, all...)
+		if _, shown, err := g.RevealKey(t.Context(), storetest.Operator, k.ID); err != nil || shown != importedKey {
 			t.Errorf("shown %q, %v", shown, err)
 		}
-		g.again(t).wantOpens(t, all...)
+		wantOpens(t, g.Again(t), all...)
 	})
 }
 
 func TestManyServersKeyTheDigestsOnce(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, importedKeys())
-		f.age(t)
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, importedKeys())
+		age(t, f)
 		if _, err := f.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		var all sync.WaitGroup
 		for range 4 {
-			s := opened(t, optionsOf(f.at, f.clock))
+			s := f.Unprepared(t)
 			all.Go(func() {
 				if err := s.Prepare(t.Context()); err != nil {
 					t.Error(err)
@@ -139,41 +141,41 @@ func TestManyServersKeyTheDigestsOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-		f.again(t).wantOpens(t, importedKey, importedBefore, importedUnopened)
+		wantOpens(t, f.Again(t), importedKey, importedBefore, importedUnopened)
 	})
 }
 
 func TestAnImportKeysADigestThatNothingElseCould(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, importedKeys())
-		f.age(t)
-		g := &fixture{opened(t, optionsOf(f.at, f.clock)), f.clock, f.at}
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, importedKeys())
+		age(t, f)
+		g := f.Unprepared(t)
 		if err := g.PrepareToServe(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		_, rejected := g.importText(t, lines(keyText("ada", "thief", `"key":"`+importedUnopened+`"`)), transfer.ImportOptions{})
+		_, rejected := g.ImportText(t, storetest.Lines(storetest.KeyText("ada", "thief", `"key":"`+importedUnopened+`"`)), transfer.ImportOptions{})
 		if len(rejected) != 1 {
 			t.Errorf("another key took its value: %v", rejected)
 		}
-		g.mustImport(t, importedKeys())
-		if k := g.keyNamed(t, "bob", "unopenable"); k.Digest == token.Digest(importedUnopened) {
+		g.MustImport(t, importedKeys())
+		if k := g.KeyNamed(t, "bob", "unopenable"); k.Digest == token.Digest(importedUnopened) {
 			t.Error("the digest is still plain")
 		}
-		g.wantOpens(t, importedKey, importedBefore, importedUnopened)
+		wantOpens(t, g, importedKey, importedBefore, importedUnopened)
 	})
 }
 
 func TestARotationKeepsTheImportedValueForItsOverlap(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, importedKeys())
-		_, value, err := f.RotateKey(t.Context(), operator, f.keyNamed(t, "bob", "imported").ID, time.Hour)
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, importedKeys())
+		_, value, err := f.RotateKey(t.Context(), storetest.Operator, f.KeyNamed(t, "bob", "imported").ID, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.wantOpens(t, value, importedKey)
-		f.clock.set(noon.Add(time.Hour))
-		_, err = f.Validation.Authenticate(t.Context(), importedKey, client)
-		wantError(t, err, "key_expired")
+		wantOpens(t, f, value, importedKey)
+		f.Clock.Set(storetest.Noon.Add(time.Hour))
+		_, err = f.Validation.Authenticate(t.Context(), importedKey, storetest.Client)
+		storetest.WantError(t, err, "key_expired")
 	})
 }
 
@@ -181,7 +183,7 @@ func TestARotationKeepsTheImportedValueForItsOverlap(t *testing.T) {
 // brings it back.
 func TestARekeyWithoutTheKeyFileEndsImportedKeys(t *testing.T) {
 	t.Parallel()
-	twoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
+	storetest.TwoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
 		r := newRekeyable(t, place)
 		remove(t, keyFile(place))
 		f := r.unlocked(t)
@@ -192,13 +194,11 @@ func TestARekeyWithoutTheKeyFileEndsImportedKeys(t *testing.T) {
 		if !slices.Equal(names(plan.Ended), []string{"bob/imported"}) || !slices.Equal(names(plan.Working()), []string{"ada/plain", "ada/rotated"}) {
 			t.Errorf("ends %q, %q go on working", names(plan.Ended), names(plan.Working()))
 		}
-		if _, err := f.Rekey(t.Context(), operator); err != nil {
-			t.Fatal(err)
-		}
-		_, err = f.Validation.Authenticate(t.Context(), r.tokens["imported"], client)
-		wantError(t, err, "key_unknown")
-		f.mustImport(t, lines(keyText("bob", "imported", `"key":"`+r.tokens["imported"]+`"`)))
-		f.wantOpens(t, r.tokens["imported"], r.tokens["plain"])
+		f.MustRekey(t)
+		_, err = f.Validation.Authenticate(t.Context(), r.tokens["imported"], storetest.Client)
+		storetest.WantError(t, err, "key_unknown")
+		f.MustImport(t, storetest.Lines(storetest.KeyText("bob", "imported", `"key":"`+r.tokens["imported"]+`"`)))
+		wantOpens(t, f, r.tokens["imported"], r.tokens["plain"])
 	})
 }
 
@@ -206,20 +206,15 @@ func TestARekeyWithoutTheKeyFileEndsImportedKeys(t *testing.T) {
 func TestAMigrationKeysMoreDigestsThanOneWriteHasTimeFor(t *testing.T) {
 	t.Parallel()
 	place := dbtest.New(t, dbtest.Postgres)
-	f := prepared(t, place)
-	f.mustImport(t, twoShops+importedKeys())
-	f.age(t)
-	for _, statement := range []string{
+	f := storetest.Prepared(t, place)
+	f.MustImport(t, storetest.TwoShops+importedKeys())
+	age(t, f)
+	f.Execute(t,
 		`CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.6); RETURN NEW; END'`,
-		`CREATE TRIGGER slowly BEFORE UPDATE ON keys FOR EACH ROW EXECUTE FUNCTION slowly()`,
-	} {
-		if _, err := f.database.Queries().Exec(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	o := optionsOf(place, f.clock)
+		`CREATE TRIGGER slowly BEFORE UPDATE ON keys FOR EACH ROW EXECUTE FUNCTION slowly()`)
+	o := storetest.OptionsOf(place, f.Clock)
 	o.Longer = -4500 * time.Millisecond // half a second is left for a write
-	if err := opened(t, o).PrepareToServe(t.Context()); err != nil {
+	if err := storetest.Opened(t, o).PrepareToServe(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

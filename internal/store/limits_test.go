@@ -1,6 +1,7 @@
-package store
+package store_test
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -9,21 +10,22 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/store/storetest"
 )
 
 // guarded returns a store with a guard that shares its counts, as a server does.
-func (f *fixture) guarded(t *testing.T, failures int) *limit.Guard {
+func guarded(t *testing.T, f *storetest.Fixture, failures int) *limit.Guard {
 	t.Helper()
-	g := limit.NewGuard(limit.Options{Failures: failures, Name: f.LimitName, Now: f.clock.Now})
+	g := limit.NewGuard(limit.Options{Failures: failures, Name: f.LimitName, Now: f.Clock.Now})
 	f.ShareLimits(t.Context(), g)
 	return g
 }
 
 func TestServersOnOneDatabaseShareTheirLimits(t *testing.T) {
-	place := emptyStore.New(t, dbtest.Postgres)
-	first := prepared(t, place)
-	second := first.again(t)
-	one, two := first.guarded(t, 10), second.guarded(t, 10)
+	place := storetest.EmptyStore.New(t, dbtest.Postgres)
+	first := storetest.Prepared(t, place)
+	second := first.Again(t)
+	one, two := guarded(t, first, 10), guarded(t, second, 10)
 	addr := netip.MustParseAddr("2001:db8::1")
 	for range 6 {
 		one.Fail(addr)
@@ -35,8 +37,8 @@ func TestServersOnOneDatabaseShareTheirLimits(t *testing.T) {
 		one.TakeCode("issue", "code-in-clear")
 	}
 	for range 2 { // the first server hears of the second one's a second later
-		first.exchangeLimits(t.Context(), false)
-		second.exchangeLimits(t.Context(), false)
+		first.ExchangeLimits(t.Context(), false)
+		second.ExchangeLimits(t.Context(), false)
 	}
 	if one.Allowed(addr) || two.Allowed(addr) {
 		t.Error("ten failures at two servers, and the client may go on")
@@ -44,22 +46,22 @@ func TestServersOnOneDatabaseShareTheirLimits(t *testing.T) {
 	if ok, _ := two.TakeCode("issue", "code-in-clear"); ok {
 		t.Error("a code's requests at one server are not counted at the other")
 	}
-	if rows := first.dump(t, "limits"); strings.Contains(rows, "clear") || !strings.Contains(rows, "2001:db8::/48") {
+	if rows := first.Dump(t, "limits"); strings.Contains(rows, "clear") || !strings.Contains(rows, "2001:db8::/48") {
 		t.Errorf("rows: %s", rows)
 	}
-	if got := first.rows(t, "limits"); got != 5 { // two networks, a code, two servers
+	if got := first.Rows(t, "limits"); got != 5 { // two networks, a code, two servers
 		t.Errorf("%d rows", got)
 	}
-	second.leaveLimits(t.Context())
-	if got := first.rows(t, "limits"); got != 4 {
+	second.LeaveLimits(t.Context())
+	if got := first.Rows(t, "limits"); got != 4 {
 		t.Errorf("%d rows after a server has left", got)
 	}
 }
 
 func TestLimitsSurviveARestart(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		before := f.again(t)
-		guard := before.guarded(t, 600)
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		before := f.Again(t)
+		guard := guarded(t, before, 600)
 		addr := netip.MustParseAddr("192.0.2.1")
 		for range 600 {
 			guard.Fail(addr)
@@ -67,9 +69,9 @@ func TestLimitsSurviveARestart(t *testing.T) {
 		for range 5 { // fewer than are worth telling while the server runs
 			guard.TakeCode("issue", "some-code")
 		}
-		before.leaveLimits(t.Context()) // as Close does
-		before.limits.guard = nil
-		after := f.again(t).guarded(t, 600)
+		before.LeaveLimits(t.Context()) // as Close does
+		before.ForgetGuard()
+		after := guarded(t, f.Again(t), 600)
 		if after.Allowed(addr) {
 			t.Error("a restart lets the client guess on")
 		}
@@ -78,8 +80,8 @@ func TestLimitsSurviveARestart(t *testing.T) {
 				t.Errorf("request %d after five before the restart: %t", i, ok)
 			}
 		}
-		f.clock.set(noon.Add(time.Minute))
-		if !f.again(t).guarded(t, 600).Allowed(addr) {
+		f.Clock.Set(storetest.Noon.Add(time.Minute))
+		if !guarded(t, f.Again(t), 600).Allowed(addr) {
 			t.Error("the minute is over")
 		}
 	})
@@ -87,43 +89,43 @@ func TestLimitsSurviveARestart(t *testing.T) {
 
 // A server that is killed has written its counts before.
 func TestLimitsAreWrittenInTheBackground(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
-		guard := f.guarded(t, 600)
+	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
+		guard := guarded(t, f, 600)
 		for range 600 {
 			guard.Fail(netip.MustParseAddr("192.0.2.1"))
 		}
-		f.exchangeLimits(t.Context(), false)
-		if f.again(t).guarded(t, 600).Allowed(netip.MustParseAddr("192.0.2.1")) {
+		f.ExchangeLimits(t.Context(), false)
+		if guarded(t, f.Again(t), 600).Allowed(netip.MustParseAddr("192.0.2.1")) {
 			t.Error("nothing was written")
 		}
 		guard.Fail(netip.MustParseAddr("192.0.2.2"))
-		before := f.dump(t, "limits")
-		f.exchangeLimits(t.Context(), false)
-		if got := f.dump(t, "limits"); got != before {
+		before := f.Dump(t, "limits")
+		f.ExchangeLimits(t.Context(), false)
+		if got := f.Dump(t, "limits"); got != before {
 			t.Errorf("one failure was worth a write: %s", got)
 		}
 	})
 }
 
 func TestCountsOfLimitsAreBounded(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
 		var counts []limit.Count
 		for i := range 40 {
-			counts = append(counts, limit.Count{Name: fmt.Sprintf("192.0.2.%d/32", i), N: 1 + i%20, Ends: noon.Add(time.Minute)})
+			counts = append(counts, limit.Count{Name: fmt.Sprintf("192.0.2.%d/32", i), N: 1 + i%20, Ends: storetest.Noon.Add(time.Minute)})
 		}
-		ended := limit.Count{Name: "198.51.100.1/32", N: 100, Ends: noon}
-		if err := f.db.AddLimits(t.Context(), noon, append(counts, ended)); err != nil {
+		ended := limit.Count{Name: "198.51.100.1/32", N: 100, Ends: storetest.Noon}
+		if err := f.DB().AddLimits(t.Context(), storetest.Noon, append(counts, ended)); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.db.PruneLimits(t.Context(), noon, 10); err != nil {
+		if err := f.DB().PruneLimits(t.Context(), storetest.Noon, 10); err != nil {
 			t.Fatal(err)
 		}
-		left, err := f.db.Limits(t.Context(), noon, 100)
+		left, err := f.DB().Limits(t.Context(), storetest.Noon, 100)
 		if err != nil || len(left) != 10 {
 			t.Fatalf("%d are left, %v", len(left), err)
 		}
 		for _, c := range left {
-			if c.N < 16 || !c.Ends.Equal(noon.Add(time.Minute)) {
+			if c.N < 16 || !c.Ends.Equal(storetest.Noon.Add(time.Minute)) {
 				t.Errorf("%+v was kept", c)
 			}
 		}
@@ -131,40 +133,40 @@ func TestCountsOfLimitsAreBounded(t *testing.T) {
 }
 
 func TestACountThatIsOverBeginsAnew(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
 		add := func(now time.Time, n int) limit.Count {
 			t.Helper()
-			if err := f.db.AddLimits(t.Context(), now, []limit.Count{{Name: "192.0.2.1/32", N: n, Ends: now.Add(time.Minute)}}); err != nil {
+			if err := f.DB().AddLimits(t.Context(), now, []limit.Count{{Name: "192.0.2.1/32", N: n, Ends: now.Add(time.Minute)}}); err != nil {
 				t.Fatal(err)
 			}
-			list, err := f.db.Limits(t.Context(), now, 10)
+			list, err := f.DB().Limits(t.Context(), now, 10)
 			if err != nil || len(list) != 1 {
 				t.Fatalf("%v, %v", list, err)
 			}
 			return list[0]
 		}
-		add(noon, 3)
-		if c := add(noon.Add(30*time.Second), 4); c.N != 7 || !c.Ends.Equal(noon.Add(time.Minute)) {
+		add(storetest.Noon, 3)
+		if c := add(storetest.Noon.Add(30*time.Second), 4); c.N != 7 || !c.Ends.Equal(storetest.Noon.Add(time.Minute)) {
 			t.Errorf("within the minute: %+v", c)
 		}
-		if c := add(noon.Add(time.Minute), 5); c.N != 5 || !c.Ends.Equal(noon.Add(2*time.Minute)) {
+		if c := add(storetest.Noon.Add(time.Minute), 5); c.N != 5 || !c.Ends.Equal(storetest.Noon.Add(2*time.Minute)) {
 			t.Errorf("after it: %+v", c)
 		}
 	})
 }
 
 func TestAStoreWithoutItsDatabaseCountsAlone(t *testing.T) {
-	f := prepared(t, emptyStore.New(t, dbtest.Postgres))
-	guard := f.guarded(t, 1)
-	ctx, cancel := contextWithCancel(t)
+	f := storetest.Prepared(t, storetest.EmptyStore.New(t, dbtest.Postgres))
+	guard := guarded(t, f, 1)
+	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	guard.Fail(netip.MustParseAddr("192.0.2.1"))
-	f.exchangeLimits(ctx, false)
+	f.ExchangeLimits(ctx, false)
 	if !f.LimitsAlone() || guard.Allowed(netip.MustParseAddr("192.0.2.1")) {
 		t.Error("what can't be written is forgotten")
 	}
-	f.exchangeLimits(t.Context(), false)
-	if f.LimitsAlone() || f.again(t).guarded(t, 1).Allowed(netip.MustParseAddr("192.0.2.1")) {
+	f.ExchangeLimits(t.Context(), false)
+	if f.LimitsAlone() || guarded(t, f.Again(t), 1).Allowed(netip.MustParseAddr("192.0.2.1")) {
 		t.Error("it is not written once that is possible")
 	}
 }

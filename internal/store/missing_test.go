@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"os"
@@ -9,24 +9,27 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storetest"
 )
 
 // lost is a place whose store was prepared and lost its database since: the SQLite
 // file, or everything in it.
 func lost(t *testing.T, place dbtest.DB, file bool) {
 	t.Helper()
-	if err := prepared(t, place).Close(); err != nil {
+	if err := storetest.Prepared(t, place).Close(); err != nil {
 		t.Fatal(err)
 	}
 	if place.Engine == dbtest.SQLite {
 		for _, end := range []string{"", "-wal", "-shm"} {
-			if err := os.RemoveAll(filepath.Join(place.Dir, DatabaseName+end)); err != nil {
+			if err := os.RemoveAll(filepath.Join(place.Dir, store.DatabaseName+end)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if file {
-			write(t, filepath.Join(place.Dir, DatabaseName), "")
+			write(t, filepath.Join(place.Dir, store.DatabaseName), "")
 		}
 		return
 	}
@@ -40,23 +43,23 @@ func TestKeyFileBesideNoDatabaseIsNotANewStore(t *testing.T) {
 		for _, emptyFile := range []bool{true, false} {
 			lost(t, place, emptyFile)
 			before := fileNames(t, place.Dir)
-			for name, act := range map[string]func(s *Store) error{
-				"a command":   func(s *Store) error { return s.Prepare(t.Context()) },
-				"the server":  func(s *Store) error { return s.PrepareToServe(t.Context()) },
-				"its flag":    func(s *Store) error { return s.AcceptLoss(t.Context(), operator) },
-				"a migration": func(s *Store) error { _, err := s.Migrate(t.Context()); return err },
-				"its steps":   func(s *Store) error { _, err := s.Migrations(t.Context()); return err },
-				"a rekey":     func(s *Store) error { _, err := s.PlanRekey(t.Context()); return err },
+			for name, act := range map[string]func(s *store.Store) error{
+				"a command":   func(s *store.Store) error { return s.Prepare(t.Context()) },
+				"the server":  func(s *store.Store) error { return s.PrepareToServe(t.Context()) },
+				"its flag":    func(s *store.Store) error { return s.AcceptLoss(t.Context(), storetest.Operator) },
+				"a migration": func(s *store.Store) error { _, err := s.Migrate(t.Context()); return err },
+				"its steps":   func(s *store.Store) error { _, err := s.Migrations(t.Context()); return err },
+				"a rekey":     func(s *store.Store) error { _, err := s.PlanRekey(t.Context()); return err },
 			} {
-				s, err := Open(t.Context(), optionsOf(place, newClock()))
+				s, err := store.Open(t.Context(), storetest.OptionsOf(place, storetest.NewClock()))
 				if err == nil {
 					err = act(s)
 					_ = s.Close()
 				}
-				wantError(t, err, "database_missing")
+				storetest.WantError(t, err, "database_missing")
 				for _, part := range []string{keyFile(place), "Restore the database", "to start again, move " + keyFile(place), " out of the folder"} {
-					if !strings.Contains(messageOf(err), part) {
-						t.Errorf("%s: the message %q does not say %q", name, messageOf(err), part)
+					if !strings.Contains(storetest.MessageOf(err), part) {
+						t.Errorf("%s: the message %q does not say %q", name, storetest.MessageOf(err), part)
 					}
 				}
 			}
@@ -69,7 +72,7 @@ func TestKeyFileBesideNoDatabaseIsNotANewStore(t *testing.T) {
 				}
 			}
 		}
-		wantError(t, opened(t, optionsOf(place, newClock())).Prepare(t.Context()), "")
+		storetest.WantError(t, storetest.Unprepared(t, place).Prepare(t.Context()), "")
 	})
 }
 
@@ -99,9 +102,9 @@ func TestAKeyFromTheEnvironmentIsNoKeyFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := optionsOf(place, newClock())
+		o := storetest.OptionsOf(place, storetest.NewClock())
 		o.KeyText = string(text)
-		s := opened(t, o)
+		s := storetest.Opened(t, o)
 		if err := s.PrepareToServe(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -117,22 +120,22 @@ func TestReadyOnlyWithItsContent(t *testing.T) {
 	cases := []struct {
 		name  string
 		only  string // an engine
-		spoil func(t *testing.T, f *fixture)
+		spoil func(t *testing.T, f *storetest.Fixture)
 	}{
-		{"a table is dropped", "", func(t *testing.T, f *fixture) { execute(t, f, `DROP TABLE meta`) }},
-		{"the check value is gone", "", func(t *testing.T, f *fixture) { execute(t, f, `DELETE FROM meta`) }},
-		{"the database is made anew", dbtest.Postgres, func(t *testing.T, f *fixture) { f.at.Clear(t) }},
-		{"the database is another one's", dbtest.Postgres, func(t *testing.T, f *fixture) {
-			f.at.Clear(t)
-			other := f.at
+		{"a table is dropped", "", func(t *testing.T, f *storetest.Fixture) { f.Execute(t, `DROP TABLE meta`) }},
+		{"the check value is gone", "", func(t *testing.T, f *storetest.Fixture) { f.Execute(t, `DELETE FROM meta`) }},
+		{"the database is made anew", dbtest.Postgres, func(t *testing.T, f *storetest.Fixture) { f.At.Clear(t) }},
+		{"the database is another one's", dbtest.Postgres, func(t *testing.T, f *storetest.Fixture) {
+			f.At.Clear(t)
+			other := f.At
 			other.Dir = t.TempDir()
-			prepared(t, other)
+			storetest.Prepared(t, other)
 		}},
-		{"the file is removed", dbtest.SQLite, func(t *testing.T, f *fixture) { removeFile(t, f, "") }},
-		{"the log is removed", dbtest.SQLite, func(t *testing.T, f *fixture) { removeFile(t, f, "-wal") }},
-		{"the file is replaced", dbtest.SQLite, func(t *testing.T, f *fixture) {
+		{"the file is removed", dbtest.SQLite, func(t *testing.T, f *storetest.Fixture) { removeFile(t, f, "") }},
+		{"the log is removed", dbtest.SQLite, func(t *testing.T, f *storetest.Fixture) { removeFile(t, f, "-wal") }},
+		{"the file is replaced", dbtest.SQLite, func(t *testing.T, f *storetest.Fixture) {
 			removeFile(t, f, "")
-			write(t, filepath.Join(f.at.Dir, DatabaseName), "")
+			write(t, filepath.Join(f.At.Dir, store.DatabaseName), "")
 		}},
 	}
 	for _, c := range cases {
@@ -142,12 +145,12 @@ func TestReadyOnlyWithItsContent(t *testing.T) {
 					continue
 				}
 				t.Run(engine, func(t *testing.T) {
-					f := prepared(t, emptyStore.New(t, engine))
+					f := storetest.Prepared(t, storetest.EmptyStore.New(t, engine))
 					if err := f.Ready(t.Context()); err != nil {
 						t.Fatal(err)
 					}
 					c.spoil(t, f)
-					for f.database.Ping(t.Context()) != nil { // connections that were ended
+					for f.Database().Ping(t.Context()) != nil { // connections that were ended
 					}
 					if err := f.Ready(t.Context()); err == nil {
 						t.Error("it is ready")
@@ -158,22 +161,43 @@ func TestReadyOnlyWithItsContent(t *testing.T) {
 	}
 }
 
-func removeFile(t *testing.T, f *fixture, end string) {
+func removeFile(t *testing.T, f *storetest.Fixture, end string) {
 	t.Helper()
-	if err := os.Remove(filepath.Join(f.at.Dir, DatabaseName+end)); err != nil {
+	if err := os.Remove(filepath.Join(f.At.Dir, store.DatabaseName+end)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// execute runs a statement beside the store, as another program would.
-func execute(t *testing.T, f *fixture, statement string) {
+// behind is a store whose database is an older copy than its commit file.
+func behind(t *testing.T) *storetest.Fixture {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: f.at.URL, Path: filepath.Join(f.at.Dir, DatabaseName)})
-	if err != nil {
+	f := storetest.Prepared(t, storetest.TwoShopsStore.New(t, dbtest.SQLite))
+	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	if _, err := db.Queries().Exec(t.Context(), statement); err != nil {
-		t.Fatal(err)
+	write(t, sqldb.CommitFile(filepath.Join(f.At.Dir, store.DatabaseName)), "00000000000000000009\n")
+	return f
+}
+
+func TestCommitsThatAreMissingStopAServerUntilItsOperatorAccepts(t *testing.T) {
+	f := behind(t)
+	s := f.Unprepared(t)
+	storetest.WantError(t, s.PrepareToServe(t.Context()), sqldb.CodeBehind)
+
+	command := f.Unprepared(t)
+	storetest.WantError(t, command.Prepare(t.Context()), "") // what only reads works
+	if _, err := command.Workspace(t.Context(), storetest.Operator, "ada"); err != nil {
+		t.Error(err)
+	}
+	storetest.WantError(t, command.Behind(), sqldb.CodeBehind)
+	_, _, err := command.CreateKey(t.Context(), storetest.Operator, store.NewKey{Workspace: "ada", Name: "web", Class: store.ClassSecret})
+	storetest.WantError(t, err, sqldb.CodeBehind)
+
+	storetest.WantError(t, s.AcceptLoss(t.Context(), people.Operator("ada")), "")
+	storetest.WantError(t, s.Ready(t.Context()), "")
+	again := storetest.Prepared(t, f.At)
+	storetest.WantError(t, again.PrepareToServe(t.Context()), "")
+	if audits := again.Audits(t); !strings.Contains(strings.Join(audits, "\n"), "store.accept_loss") {
+		t.Errorf("the audit log: %v", audits)
 	}
 }

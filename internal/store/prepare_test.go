@@ -1,7 +1,8 @@
-package store
+package store_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,7 +15,10 @@ import (
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/store/storetest"
+	"github.com/gofrs/flock"
 )
 
 func keyFile(place dbtest.DB) string { return filepath.Join(place.Dir, keyfile.FileName) }
@@ -22,7 +26,7 @@ func keyFile(place dbtest.DB) string { return filepath.Join(place.Dir, keyfile.F
 func TestFirstRunMakesTablesAndAKeyFile(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		place.Dir = filepath.Join(place.Dir, "not", "there", "yet")
-		f := prepared(t, place)
+		f := storetest.Prepared(t, place)
 		info, err := os.Stat(place.Dir)
 		if err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("the folder: %v, %v", info, err)
@@ -34,8 +38,8 @@ func TestFirstRunMakesTablesAndAKeyFile(t *testing.T) {
 		if err := f.Ready(t.Context()); err != nil {
 			t.Error(err)
 		}
-		f.again(t).mustImport(t, twoShops)
-		if got := f.rows(t, "items"); got != 3 {
+		f.Again(t).MustImport(t, storetest.TwoShops)
+		if got := f.Rows(t, "items"); got != 3 {
 			t.Errorf("%d items", got)
 		}
 	})
@@ -45,9 +49,9 @@ func TestManyFirstRunsAtOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		var work sync.WaitGroup
-		stores := make([]*Store, 4)
+		stores := make([]*storetest.Fixture, 4)
 		for i := range stores {
-			stores[i] = opened(t, optionsOf(place, newClock()))
+			stores[i] = storetest.Unprepared(t, place)
 			work.Go(func() {
 				if err := stores[i].Prepare(t.Context()); err != nil {
 					t.Error(err)
@@ -56,7 +60,7 @@ func TestManyFirstRunsAtOnce(t *testing.T) {
 		}
 		work.Wait()
 		for _, s := range stores[1:] {
-			if s.gate.Box() == nil || !s.gate.Box().Matches(stores[0].gate.Box().Check()) {
+			if s.Gate().Box() == nil || !s.Gate().Box().Matches(stores[0].Gate().Box().Check()) {
 				t.Error("two of them use different key files")
 			}
 		}
@@ -78,7 +82,7 @@ func TestPrepareByState(t *testing.T) {
 		mentions       string
 	}{
 		{"nothing", func(*testing.T, dbtest.DB) {}, "", "", ""},
-		{"a store of this version", func(t *testing.T, place dbtest.DB) { prepared(t, place) }, "", "", ""},
+		{"a store of this version", func(t *testing.T, place dbtest.DB) { storetest.Prepared(t, place) }, "", "", ""},
 		{"tables of an older version with content", func(t *testing.T, place dbtest.DB) {
 			migrate(t, place, people)
 			withContent(t, place)
@@ -93,22 +97,22 @@ func TestPrepareByState(t *testing.T) {
 			}
 		}, "", "", ""},
 		{"no key file beside a store", func(t *testing.T, place dbtest.DB) {
-			prepared(t, place)
+			storetest.Prepared(t, place)
 			remove(t, keyFile(place))
 		}, "key_missing", "key_missing", "is missing"},
 		{"the key file of another store", func(t *testing.T, place dbtest.DB) {
-			prepared(t, place)
+			storetest.Prepared(t, place)
 			remove(t, keyFile(place))
 			if _, err := keyfile.Create(place.Dir); err != nil {
 				t.Fatal(err)
 			}
 		}, "key_mismatch", "key_mismatch", "replace it with that one"},
 		{"a key file that can't be read", func(t *testing.T, place dbtest.DB) {
-			prepared(t, place)
+			storetest.Prepared(t, place)
 			write(t, keyFile(place), "countersign-key-1:AAAA")
 		}, "key_unreadable", "key_unreadable", keyfile.FileName},
 		{"an empty key file", func(t *testing.T, place dbtest.DB) {
-			prepared(t, place)
+			storetest.Prepared(t, place)
 			write(t, keyFile(place), "")
 		}, "key_unreadable", "key_unreadable", keyfile.FileName},
 	}
@@ -116,16 +120,16 @@ func TestPrepareByState(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 				c.before(t, place)
-				s := opened(t, optionsOf(place, newClock()))
+				s := storetest.Unprepared(t, place)
 				err := s.Prepare(t.Context())
-				wantError(t, err, c.command)
-				if !strings.Contains(messageOf(err), c.mentions) {
-					t.Errorf("message %q does not mention %q", messageOf(err), c.mentions)
+				storetest.WantError(t, err, c.command)
+				if !strings.Contains(storetest.MessageOf(err), c.mentions) {
+					t.Errorf("message %q does not mention %q", storetest.MessageOf(err), c.mentions)
 				}
-				if (s.gate.Box() == nil) != (err != nil) {
-					t.Errorf("a key file is loaded: %t, error %v", s.gate.Box() != nil, err)
+				if (s.Gate().Box() == nil) != (err != nil) {
+					t.Errorf("a key file is loaded: %t, error %v", s.Gate().Box() != nil, err)
 				}
-				wantError(t, opened(t, optionsOf(place, newClock())).PrepareToServe(t.Context()), c.serve)
+				storetest.WantError(t, storetest.Unprepared(t, place).PrepareToServe(t.Context()), c.serve)
 			})
 		})
 	}
@@ -134,7 +138,7 @@ func TestPrepareByState(t *testing.T) {
 // migrate creates the tables of some schemas, as another build would.
 func migrate(t *testing.T, place dbtest.DB, schemas ...sqldb.Schema) {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, DatabaseName), Schemas: schemas})
+	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, store.DatabaseName), Schemas: schemas})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +156,7 @@ func withContent(t *testing.T, place dbtest.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, DatabaseName)})
+	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, store.DatabaseName)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,13 +182,13 @@ func write(t *testing.T, path, content string) {
 
 func TestMismatchNamesBothKeyFiles(t *testing.T) {
 	place := dbtest.New(t, dbtest.SQLite)
-	first := prepared(t, place).gate.Box()
+	first := storetest.Prepared(t, place).Gate().Box()
 	remove(t, keyFile(place))
 	second, err := keyfile.Create(place.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	message := messageOf(opened(t, optionsOf(place, newClock())).Prepare(t.Context()))
+	message := storetest.MessageOf(storetest.Unprepared(t, place).Prepare(t.Context()))
 	for _, box := range []*keyfile.Box{first, second} {
 		if !strings.Contains(message, keyfile.KeyName(box.Check())) {
 			t.Errorf("message %q does not name %s", message, keyfile.KeyName(box.Check()))
@@ -194,11 +198,11 @@ func TestMismatchNamesBothKeyFiles(t *testing.T) {
 
 func TestMissingKeyFileIsNotReplaced(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
-		f := prepared(t, place)
+		f := storetest.Prepared(t, place)
 		remove(t, keyFile(place))
-		err := opened(t, optionsOf(place, newClock())).Prepare(t.Context())
-		if !strings.Contains(messageOf(err), keyfile.KeyName(f.gate.Box().Check())) {
-			t.Errorf("message %q does not say which key file belongs here", messageOf(err))
+		err := storetest.Unprepared(t, place).Prepare(t.Context())
+		if !strings.Contains(storetest.MessageOf(err), keyfile.KeyName(f.Gate().Box().Check())) {
+			t.Errorf("message %q does not say which key file belongs here", storetest.MessageOf(err))
 		}
 		if _, err := os.Stat(keyFile(place)); err == nil {
 			t.Error("a new key file was made")
@@ -216,24 +220,24 @@ func TestKeyGivenAsText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := optionsOf(place, newClock())
+		o := storetest.OptionsOf(place, storetest.NewClock())
 		o.KeyText = string(content)
-		if err := opened(t, o).Prepare(t.Context()); err != nil {
+		if err := storetest.Opened(t, o).Prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(keyFile(place)); err == nil {
 			t.Error("a key file was made although the key is given")
 		}
-		if err := opened(t, o).Prepare(t.Context()); err != nil {
+		if err := storetest.Opened(t, o).Prepare(t.Context()); err != nil {
 			t.Errorf("the second time: %v", err)
 		}
 		o.KeyText = "something else"
-		err = opened(t, o).Prepare(t.Context())
-		wantError(t, err, "key_unreadable")
-		if strings.Contains(messageOf(err), "something else") {
-			t.Errorf("message %q shows what was given", messageOf(err))
+		err = storetest.Opened(t, o).Prepare(t.Context())
+		storetest.WantError(t, err, "key_unreadable")
+		if strings.Contains(storetest.MessageOf(err), "something else") {
+			t.Errorf("message %q shows what was given", storetest.MessageOf(err))
 		}
-		wantError(t, opened(t, optionsOf(place, newClock())).Prepare(t.Context()), "key_missing")
+		storetest.WantError(t, storetest.Unprepared(t, place).Prepare(t.Context()), "key_missing")
 	})
 }
 
@@ -241,20 +245,20 @@ func TestKeyGivenAsText(t *testing.T) {
 // first.
 func TestSecondDataFolderOnOneDatabase(t *testing.T) {
 	place := dbtest.New(t, dbtest.Postgres)
-	f := prepared(t, place)
+	f := storetest.Prepared(t, place)
 	second := place
 	second.Dir = t.TempDir()
-	err := opened(t, optionsOf(second, newClock())).Prepare(t.Context())
-	wantError(t, err, "key_missing")
-	if !strings.Contains(messageOf(err), keyfile.KeyName(f.gate.Box().Check())) {
-		t.Errorf("message %q does not say which key file belongs here", messageOf(err))
+	err := storetest.Unprepared(t, second).Prepare(t.Context())
+	storetest.WantError(t, err, "key_missing")
+	if !strings.Contains(storetest.MessageOf(err), keyfile.KeyName(f.Gate().Box().Check())) {
+		t.Errorf("message %q does not say which key file belongs here", storetest.MessageOf(err))
 	}
 	content, err := os.ReadFile(keyFile(place))
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, keyFile(second), string(content))
-	if err := opened(t, optionsOf(second, newClock())).Prepare(t.Context()); err != nil {
+	if err := storetest.Unprepared(t, second).Prepare(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -262,10 +266,10 @@ func TestSecondDataFolderOnOneDatabase(t *testing.T) {
 func TestFolderThatCannotBeMade(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	write(t, file, "")
-	_, err := Open(t.Context(), Options{Dir: filepath.Join(file, "data")})
-	wantError(t, err, "data_folder")
-	if !strings.Contains(messageOf(err), "not a directory") {
-		t.Errorf("message %q", messageOf(err))
+	_, err := store.Open(t.Context(), store.Options{Dir: filepath.Join(file, "data")})
+	storetest.WantError(t, err, "data_folder")
+	if !strings.Contains(storetest.MessageOf(err), "not a directory") {
+		t.Errorf("message %q", storetest.MessageOf(err))
 	}
 }
 
@@ -273,7 +277,7 @@ func TestMigrateBacksUpWhatIsOlder(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		migrate(t, place, peopledb.Schema)
 		withContent(t, place)
-		s := opened(t, optionsOf(place, newClock()))
+		s := storetest.Unprepared(t, place)
 		backup, err := s.Migrate(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -301,7 +305,7 @@ func TestMigrateBacksUpWhatIsOlder(t *testing.T) {
 
 func TestMigrateOfAnEmptyDatabaseNeedsNoBackup(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
-		backup, err := opened(t, optionsOf(place, newClock())).Migrate(t.Context())
+		backup, err := storetest.Unprepared(t, place).Migrate(t.Context())
 		if err != nil || backup != "" {
 			t.Errorf("%q, %v", backup, err)
 		}
@@ -316,20 +320,19 @@ func TestServerStartsBeforePostgres(t *testing.T) {
 	proxy.Cut()
 	far := place
 	far.URL = proxy.URL
-	s := opened(t, optionsOf(far, newClock()))
-	wantError(t, s.PrepareToServe(t.Context()), "unavailable")
-	wantError(t, s.Ready(t.Context()), "unavailable")
+	f := storetest.Unprepared(t, far)
+	storetest.WantError(t, f.PrepareToServe(t.Context()), "unavailable")
+	storetest.WantError(t, f.Ready(t.Context()), "unavailable")
 	proxy.Restore()
-	f := &fixture{s, newClock(), far}
-	f.run(t) // waits until the keys are held
-	wantError(t, s.Ready(t.Context()), "")
+	f.Start(t, f.Database()) // waits until the keys are held
+	storetest.WantError(t, f.Ready(t.Context()), "")
 }
 
 func TestRunEndsWhenTheStoreCannotBeServed(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
-		prepared(t, place)
+		storetest.Prepared(t, place)
 		remove(t, keyFile(place))
-		wantError(t, opened(t, optionsOf(place, newClock())).Run(t.Context()), "key_missing")
+		storetest.WantError(t, storetest.Unprepared(t, place).Run(t.Context()), "key_missing")
 	})
 }
 
@@ -340,18 +343,12 @@ func TestLogShowsNoSecret(t *testing.T) {
 	far := place
 	far.URL = strings.Replace(proxy.URL, "postgres@", "postgres:geheim@", 1)
 	var log bytes.Buffer
-	o := optionsOf(far, newClock())
-	o.Log = slog.New(slog.NewTextHandler(&log, nil))
-	s := opened(t, o)
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	f := &fixture{s, newClock(), far}
-	f.mustImport(t, twoShops+lines(purchaseText("ada", 1, "secret-code")))
-	_, token := f.mustCreate(t, NewKey{Workspace: "ada"})
-	actor := f.actorOf(t, token)
+	f := storetest.New(t, far, storetest.NewClock(), store.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	f.MustImport(t, storetest.TwoShops+storetest.Lines(storetest.PurchaseText("ada", 1, "secret-code")))
+	_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
+	actor := f.ActorOf(t, token)
 	proxy.Cut()
-	s.Validation.Close(t.Context())
+	f.Validation.Close(t.Context())
 	_, err := f.Validation.Validate(t.Context(), actor, "secret-code")
 	for _, text := range []string{log.String(), err.Error()} {
 		for _, secret := range []string{token, "secret-code", "geheim"} {
@@ -364,4 +361,52 @@ func TestLogShowsNoSecret(t *testing.T) {
 		t.Error("nothing was written to the log")
 	}
 	proxy.Restore()
+}
+
+// onMessage calls fn with each message of a log.
+type onMessage struct {
+	slog.Handler
+	fn func(message string)
+}
+
+// Enabled is that of [slog.Handler].
+func (onMessage) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle is that of [slog.Handler].
+func (o onMessage) Handle(_ context.Context, r slog.Record) error {
+	o.fn(r.Message)
+	return nil
+}
+
+// A package is upgraded while cron writes a backup.
+func TestAMigrationWaitsForTheBackupOfAnotherProcess(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		older(t, f)
+		folder := filepath.Join(f.At.Dir, "backups")
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		other := flock.New(filepath.Join(folder, "store.lock"))
+		if locked, err := other.TryLock(); err != nil || !locked {
+			t.Fatal(locked, err)
+		}
+		o := storetest.OptionsOf(f.At, f.Clock)
+		var s *store.Store
+		said := 0
+		o.Log = slog.New(onMessage{slog.DiscardHandler, func(message string) {
+			if strings.Contains(message, "waits for a backup") {
+				said++
+				storetest.WantError(t, s.Ready(t.Context()), "migrating")
+				if err := other.Unlock(); err != nil {
+					t.Error(err)
+				}
+			}
+		}})
+		s = storetest.Opened(t, o)
+		storetest.WantError(t, s.BeginToServe(t.Context()), "migrating")
+		if err := s.PrepareLater(t.Context()); err != nil || said != 1 {
+			t.Fatalf("said so %d times, %v", said, err)
+		}
+		storetest.WantError(t, s.Ready(t.Context()), "")
+	})
 }

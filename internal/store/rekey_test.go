@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"fmt"
@@ -11,25 +11,27 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storetest"
 )
 
 // rekeyable is a store with purchases and three keys: one rotated, one imported,
 // one without anything special.
 type rekeyable struct {
-	*fixture
+	*storetest.Fixture
 	tokens map[string]string // key's name → current value
 }
 
 // newRekeyable takes a copy of twoShopsStore.
 func newRekeyable(t *testing.T, place dbtest.DB) rekeyable {
 	t.Helper()
-	r := rekeyable{prepared(t, place), map[string]string{}}
-	r.mustImport(t, lines(purchaseText("ada", 1, "Code-A"), purchaseText("bob", 3, "code-b", `"state":"refunded"`),
-		keyText("bob", "imported", `"key":"bobs-key-0123456789"`)))
+	r := rekeyable{storetest.Prepared(t, place), map[string]string{}}
+	r.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "Code-A"), storetest.PurchaseText("bob", 3, "code-b", `"state":"refunded"`),
+		storetest.KeyText("bob", "imported", `"key":"bobs-key-0123456789"`)))
 	r.tokens["imported"] = "bobs-key-0123456789"
-	_, r.tokens["plain"] = r.mustCreate(t, NewKey{Workspace: "ada", Name: "plain"})
-	k, first := r.mustCreate(t, NewKey{Workspace: "ada", Name: "rotated"})
-	_, second, err := r.RotateKey(t.Context(), operator, k.ID, time.Hour)
+	_, r.tokens["plain"] = r.MustCreate(t, store.NewKey{Workspace: "ada", Name: "plain"})
+	k, first := r.MustCreate(t, store.NewKey{Workspace: "ada", Name: "rotated"})
+	_, second, err := r.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,44 +40,44 @@ func newRekeyable(t *testing.T, place dbtest.DB) rekeyable {
 }
 
 // unlocked opens the store without preparing it, as the command rekey does.
-func (r rekeyable) unlocked(t *testing.T) *fixture {
+func (r rekeyable) unlocked(t *testing.T) *storetest.Fixture {
 	t.Helper()
-	return &fixture{opened(t, optionsOf(r.at, r.clock)), r.clock, r.at}
+	return r.Unprepared(t)
 }
 
 // wantServed wants a store to answer for all purchases and keys.
-func (r rekeyable) wantServed(t *testing.T, f *fixture) {
+func (r rekeyable) wantServed(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
 	for name, token := range r.tokens {
-		if _, err := f.Validation.Authenticate(t.Context(), token, client); err != nil {
+		if _, err := f.Validation.Authenticate(t.Context(), token, storetest.Client); err != nil {
 			t.Errorf("the key %s: %v", name, err)
 		}
 	}
-	if _, err := f.Validation.Validate(t.Context(), f.actorOf(t, r.tokens["plain"]), "CODE-a"); err != nil {
+	if _, err := f.Validation.Validate(t.Context(), f.ActorOf(t, r.tokens["plain"]), "CODE-a"); err != nil {
 		t.Errorf("a good code: %v", err)
 	}
 	if token := r.tokens["imported"]; token != "" {
-		_, err := f.Validation.Validate(t.Context(), f.actorOf(t, token), "code-b")
-		wantError(t, err, "purchase_refunded")
+		_, err := f.Validation.Validate(t.Context(), f.ActorOf(t, token), "code-b")
+		storetest.WantError(t, err, "purchase_refunded")
 	}
 }
 
 // wantShown wants the values of keys to be shown again, or not.
-func (r rekeyable) wantShown(t *testing.T, f *fixture, code string) {
+func (r rekeyable) wantShown(t *testing.T, f *storetest.Fixture, code string) {
 	t.Helper()
 	for _, name := range []string{"plain", "rotated", "imported"} {
 		workspace := map[string]string{"imported": "bob"}[name]
 		if workspace == "" {
 			workspace = "ada"
 		}
-		_, shown, err := f.RevealKey(t.Context(), operator, f.keyNamed(t, workspace, name).ID)
-		if codeOf(err) != code || (err == nil && shown != r.tokens[name]) {
+		_, shown, err := f.RevealKey(t.Context(), storetest.Operator, f.KeyNamed(t, workspace, name).ID)
+		if storetest.CodeOf(err) != code || (err == nil && shown != r.tokens[name]) {
 			t.Errorf("the key %s shows %q, %v; want the code %q", name, shown, err, code)
 		}
 	}
 }
 
-func names(keys []Key) (list []string) {
+func names(keys []store.Key) (list []string) {
 	for _, k := range keys {
 		list = append(list, k.Workspace+"/"+k.Name)
 	}
@@ -133,9 +135,9 @@ func TestRekey(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			twoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
+			storetest.TwoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
 				r := newRekeyable(t, place)
-				old := r.gate.Box().Check()
+				old := r.Gate().Box().Check()
 				c.before(t, place)
 				aside := keyFiles(t, place.Dir)
 				f := r.unlocked(t)
@@ -143,7 +145,7 @@ func TestRekey(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				done, err := f.Rekey(t.Context(), operator)
+				done, err := f.Rekey(t.Context(), storetest.Operator)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -162,18 +164,18 @@ func TestRekey(t *testing.T) {
 				if !slices.Equal(names(plan.Ended), want) || !slices.Equal(names(done.Ended), want) {
 					t.Errorf("planned to end %q, ended %q; want %q", names(plan.Ended), names(done.Ended), want)
 				}
-				for _, g := range []*fixture{f, r.again(t)} {
+				for _, g := range []*storetest.Fixture{f, r.Again(t)} {
 					r.wantServed(t, g)
 					r.wantShown(t, g, code)
 				}
 				files := keyFiles(t, place.Dir)
-				if len(files) != 1+c.kept || files[0] == old || files[0] != f.gate.Box().Check() {
+				if len(files) != 1+c.kept || files[0] == old || files[0] != f.Gate().Box().Check() {
 					t.Errorf("key files %q", files)
 				}
 				if c.kept == 1 && files[1] != aside[0] {
 					t.Errorf("put aside is %q, want %q", files[1], aside[0])
 				}
-				if !slices.Contains(f.audits(t), "store.rekey") {
+				if !slices.Contains(f.Audits(t), "store.rekey") {
 					t.Error("the rekey is not written down")
 				}
 			})
@@ -183,26 +185,24 @@ func TestRekey(t *testing.T) {
 
 // More purchases than are read at once.
 func TestRekeyOfManyPurchases(t *testing.T) {
-	engines(t, func(t *testing.T, f *fixture) {
+	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
 		const n = 10_600
 		var file strings.Builder
-		file.WriteString(twoShops)
+		file.WriteString(storetest.TwoShops)
 		for i := range n {
-			file.WriteString(purchaseText("ada", 1, fmt.Sprintf("Code-%d", i)) + "\n")
+			file.WriteString(storetest.PurchaseText("ada", 1, fmt.Sprintf("Code-%d", i)) + "\n")
 		}
-		f.mustImport(t, file.String())
-		if _, err := f.Rekey(t.Context(), operator); err != nil {
-			t.Fatal(err)
-		}
+		f.MustImport(t, file.String())
+		f.MustRekey(t)
 		for i := range n {
 			if i%1000 != 0 && i != n-1 {
 				continue
 			}
-			if got, err := f.Validation.Check(t.Context(), operator, fmt.Sprintf("CODE-%d", i)); err != nil || !got.Valid {
+			if got, err := f.Validation.Check(t.Context(), storetest.Operator, fmt.Sprintf("CODE-%d", i)); err != nil || !got.Valid {
 				t.Errorf("code %d: %+v, %v", i, got, err)
 			}
 		}
-		if got := f.rows(t, "purchases"); got != n {
+		if got := f.Rows(t, "purchases"); got != n {
 			t.Errorf("%d purchases", got)
 		}
 	})
@@ -227,35 +227,31 @@ func TestInterruptedRekeyIsFinished(t *testing.T) {
 			write(t, keyFile(place)+".new", string(newFile))
 		},
 	}
-	next := map[string]func(t *testing.T, f *fixture){
-		"a command": func(t *testing.T, f *fixture) {
+	next := map[string]func(t *testing.T, f *storetest.Fixture){
+		"a command": func(t *testing.T, f *storetest.Fixture) {
 			if err := f.Prepare(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"another rekey": func(t *testing.T, f *fixture) {
+		"another rekey": func(t *testing.T, f *storetest.Fixture) {
 			plan, err := f.PlanRekey(t.Context())
 			if err != nil || len(plan.Dropped) > 0 {
 				t.Errorf("plans to drop %q, %v", names(plan.Dropped), err)
 			}
-			if _, err := f.Rekey(t.Context(), operator); err != nil {
-				t.Fatal(err)
-			}
+			f.MustRekey(t)
 		},
 	}
 	for when, interrupt := range interrupted {
 		for who, comes := range next {
 			t.Run(when+", then "+who, func(t *testing.T) {
-				twoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
+				storetest.TwoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
 					r := newRekeyable(t, place)
 					oldFile, err := os.ReadFile(keyFile(place))
 					if err != nil {
 						t.Fatal(err)
 					}
 					f := r.unlocked(t)
-					if _, err := f.Rekey(t.Context(), operator); err != nil {
-						t.Fatal(err)
-					}
+					f.MustRekey(t)
 					newFile, err := os.ReadFile(keyFile(place))
 					if err != nil {
 						t.Fatal(err)
@@ -295,9 +291,9 @@ func asideFiles(t *testing.T, place dbtest.DB) []string {
 }
 
 func TestRekeyThatFailsChangesNothing(t *testing.T) {
-	twoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
+	storetest.TwoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
 		r := newRekeyable(t, place)
-		q := r.database.Queries()
+		q := r.DB().Queries
 		refuse := []string{`CREATE TRIGGER refuse BEFORE INSERT ON audit WHEN NEW.action = 'store.rekey' BEGIN SELECT RAISE(ABORT, 'refused'); END`}
 		if place.Engine == dbtest.Postgres {
 			refuse = []string{`ALTER TABLE audit ADD CHECK (action <> 'store.rekey')`}
@@ -307,31 +303,31 @@ func TestRekeyThatFailsChangesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := r.unlocked(t).Rekey(t.Context(), operator); err == nil {
+		if _, err := r.unlocked(t).Rekey(t.Context(), storetest.Operator); err == nil {
 			t.Fatal("it went through")
 		}
-		g := r.again(t)
+		g := r.Again(t)
 		r.wantServed(t, g)
 		r.wantShown(t, g, "")
-		r.wantServed(t, r.fixture)
+		r.wantServed(t, r.Fixture)
 	})
 }
 
 func TestRekeyRefuses(t *testing.T) {
 	place := dbtest.New(t, dbtest.SQLite)
-	c := newClock()
-	_, err := opened(t, optionsOf(place, c)).PlanRekey(t.Context())
-	wantError(t, err, "schema_empty")
+	c := storetest.NewClock()
+	_, err := storetest.Opened(t, storetest.OptionsOf(place, c)).PlanRekey(t.Context())
+	storetest.WantError(t, err, "schema_empty")
 	content := func() string {
-		prepared(t, place)
+		storetest.Prepared(t, place)
 		text, err := os.ReadFile(keyFile(place))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return string(text)
 	}()
-	o := optionsOf(place, c)
+	o := storetest.OptionsOf(place, c)
 	o.KeyText = content
-	_, err = opened(t, o).Rekey(t.Context(), operator)
-	wantError(t, err, "invalid")
+	_, err = storetest.Opened(t, o).Rekey(t.Context(), storetest.Operator)
+	storetest.WantError(t, err, "invalid")
 }

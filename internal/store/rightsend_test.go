@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"errors"
@@ -12,24 +12,26 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
 // whileWaiting runs call, and act in a transaction that ends while call waits to write. It
 // returns the error of call.
-func (f *fixture) whileWaiting(t *testing.T, act func(*storedb.DB) error, call func() error) error {
+func whileWaiting(t *testing.T, f *storetest.Fixture, act func(*storedb.DB) error, call func() error) error {
 	t.Helper()
 	connections := 1
-	if f.at.Engine == dbtest.Postgres {
+	if f.At.Engine == dbtest.Postgres {
 		connections = 12 // those of sqldb that write
 	}
 	entered, free, ended := make(chan struct{}), make(chan struct{}), make(chan error, connections)
 	hold := func(until chan struct{}, then func(*storedb.DB) error) {
 		go func() {
-			ended <- f.db.Tx(t.Context(), func(tx *storedb.DB) error {
+			ended <- storedb.New(f.Database()).Tx(t.Context(), func(tx *storedb.DB) error {
 				entered <- struct{}{}
 				<-until
 				return then(tx)
@@ -44,7 +46,7 @@ func (f *fixture) whileWaiting(t *testing.T, act func(*storedb.DB) error, call f
 	}
 	called := make(chan error, 1)
 	go func() { called <- call() }()
-	for f.database.Status().WritesWaiting == 0 && len(called) == 0 {
+	for f.Database().Status().WritesWaiting == 0 && len(called) == 0 {
 		runtime.Gosched()
 	}
 	if len(called) != 0 {
@@ -64,39 +66,51 @@ func (f *fixture) whileWaiting(t *testing.T, act func(*storedb.DB) error, call f
 
 // What waits for the database is refused when the rights of its actor end meanwhile.
 func TestRightsCountWhenSomethingIsWritten(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, lines(purchaseText("ada", 1, "a-code"), purchaseText("ada", 1, "licensed")))
-		issued := f.issue(t, "licensed", "shop.example")
-		sold, err := f.Validation.Show(t.Context(), operator, "a-code")
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "a-code"), storetest.PurchaseText("ada", 1, "licensed")))
+		issued := f.Issue(t, "licensed", "shop.example")
+		sold, err := f.Validation.Show(t.Context(), storetest.Operator, "a-code")
 		if err != nil {
 			t.Fatal(err)
 		}
-		waiting, err := f.Transfer.Upload(t.Context(), operator, uploaded, strings.NewReader(killedSales()))
+		waiting, err := f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		invited, _ := f.mustInvite(t, "eve@home.example", RoleViewer)
-		k, _ := f.mustCreate(t, NewKey{Workspace: "ada", Name: "till"})
-		owner := f.staff(t)["owner"]
-		ada, err := f.Workspace(t.Context(), operator, "ada")
+		invited, _ := mustInvite(t, f, "eve@home.example", store.RoleViewer)
+		k, _ := f.MustCreate(t, store.NewKey{Workspace: "ada", Name: "till"})
+		owner := f.Staff(t)["owner"]
+		ada, err := f.Workspace(t.Context(), storetest.Operator, "ada")
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx := t.Context()
 		for name, call := range map[string]func() error{
-			"CreateKey":    func() error { _, _, err := f.CreateKey(ctx, owner, NewKey{Workspace: "ada", Name: "late"}); return err },
-			"RotateKey":    func() error { _, _, err := f.RotateKey(ctx, owner, k.ID, 0); return err },
-			"Invite":       func() error { _, _, err := f.Invite(ctx, owner, "ada", "later@home.example", RoleOwner); return err },
-			"Withdraw":     func() error { return f.WithdrawInvitation(ctx, owner, "ada", invited) },
-			"SetWorkspace": func() error { _, err := f.SetWorkspace(ctx, owner, "ada", func(*Workspace) {}); return err },
-			"CreateItem":   func() error { _, err := f.CreateItem(ctx, owner, "ada", from(`{"name":"Rain"}`)); return err },
-			"CreatePurchase": func() error {
-				_, err := f.CreatePurchase(ctx, owner, "ada", Purchase{ItemID: 1, License: "Regular"})
+			"CreateKey": func() error {
+				_, _, err := f.CreateKey(ctx, owner, store.NewKey{Workspace: "ada", Name: "late"})
 				return err
 			},
-			"EndPurchase":     func() error { _, err := f.EndPurchase(ctx, owner, "a-code", StateRefunded); return err },
-			"Issue":           func() error { _, err := f.Licensing.Issue(ctx, owner, issuer, "a-code", "site.example"); return err },
-			"Reassign":        func() error { _, err := f.Licensing.Reassign(ctx, owner, issuer, issued.ID, "b.example"); return err },
+			"RotateKey": func() error { _, _, err := f.RotateKey(ctx, owner, k.ID, 0); return err },
+			"Invite": func() error {
+				_, _, err := f.Invite(ctx, owner, "ada", "later@home.example", store.RoleOwner)
+				return err
+			},
+			"Withdraw":     func() error { return f.WithdrawInvitation(ctx, owner, "ada", invited) },
+			"SetWorkspace": func() error { _, err := f.SetWorkspace(ctx, owner, "ada", func(*store.Workspace) {}); return err },
+			"CreateItem":   func() error { _, err := f.CreateItem(ctx, owner, "ada", from(`{"name":"Rain"}`)); return err },
+			"CreatePurchase": func() error {
+				_, err := f.CreatePurchase(ctx, owner, "ada", store.Purchase{ItemID: 1, License: "Regular"})
+				return err
+			},
+			"EndPurchase": func() error { _, err := f.EndPurchase(ctx, owner, "a-code", store.StateRefunded); return err },
+			"Issue": func() error {
+				_, err := f.Licensing.Issue(ctx, owner, storetest.Issuer, "a-code", "site.example")
+				return err
+			},
+			"Reassign": func() error {
+				_, err := f.Licensing.Reassign(ctx, owner, storetest.Issuer, issued.ID, "b.example")
+				return err
+			},
 			"Revoke":          func() error { _, err := f.Licensing.Revoke(ctx, owner, issued.ID); return err },
 			"SetRule":         func() error { _, err := f.Licensing.SetRule(ctx, owner, 1, func(*licensing.Rule) {}); return err },
 			"Remove an image": func() error { _, err := f.Media.RemoveProfile(ctx, owner, "ada", media.Avatar); return err },
@@ -104,16 +118,19 @@ func TestRightsCountWhenSomethingIsWritten(t *testing.T) {
 				_, _, err := f.Media.CreateLink(ctx, owner, sold.Purchase.ID, time.Hour)
 				return err
 			},
-			"Upload":  func() error { _, err := f.Transfer.Upload(ctx, owner, uploaded, strings.NewReader("id\n")); return err },
+			"Upload": func() error {
+				_, err := f.Transfer.Upload(ctx, owner, storetest.Uploaded, strings.NewReader("id\n"))
+				return err
+			},
 			"Confirm": func() error { _, err := f.Transfer.Confirm(ctx, owner, waiting, transfer.NewImport{}); return err },
 			"Discard": func() error { return f.Transfer.Discard(ctx, owner, waiting) },
 		} {
-			err := f.whileWaiting(t, func(tx *storedb.DB) error { return tx.DeleteMember(ctx, ada.ID, owner.User) }, call)
+			err := whileWaiting(t, f, func(tx *storedb.DB) error { return tx.DeleteMember(ctx, ada.ID, owner.User) }, call)
 			if !fault.HasKind(err, countersign.KindNotFound) {
 				t.Errorf("%s after the end of the role: %v", name, err)
 			}
-			again := Member{User: owner.User, Role: RoleOwner, Since: sqldb.Time{Time: noon}}
-			if err := f.db.Tx(ctx, func(tx *storedb.DB) error { return tx.SetMember(ctx, ada.ID, again) }); err != nil {
+			again := store.Member{User: owner.User, Role: store.RoleOwner, Since: sqldb.Time{Time: storetest.Noon}}
+			if err := f.DB().Tx(ctx, func(tx *storedb.DB) error { return tx.SetMember(ctx, ada.ID, again) }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -121,23 +138,29 @@ func TestRightsCountWhenSomethingIsWritten(t *testing.T) {
 }
 
 func TestTheRightsOfAnAdministratorCountWhenSomethingIsWritten(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		ctx := t.Context()
-		admin := f.staff(t)["administrator"]
+		admin := f.Staff(t)["administrator"]
 		for name, call := range map[string]func() error{
 			"CreateWorkspace": func() error {
-				_, err := f.CreateWorkspace(ctx, admin, Workspace{Account: countersign.Account{Username: "late", Currency: "EUR"}})
+				_, err := f.CreateWorkspace(ctx, admin, store.Workspace{Account: countersign.Account{Username: "late", Currency: "EUR"}})
 				return err
 			},
-			"AddMember": func() error { _, err := f.AddMember(ctx, admin, "ada", "stranger@shop.example", RoleOwner); return err },
-			"CreateKey": func() error { _, _, err := f.CreateKey(ctx, admin, NewKey{Workspace: "ada", Name: "late"}); return err },
+			"AddMember": func() error {
+				_, err := f.AddMember(ctx, admin, "ada", "stranger@shop.example", store.RoleOwner)
+				return err
+			},
+			"CreateKey": func() error {
+				_, _, err := f.CreateKey(ctx, admin, store.NewKey{Workspace: "ada", Name: "late"})
+				return err
+			},
 			"RotateKey": func() error { _, err := f.Licensing.RotateKey(ctx, admin, false); return err },
 		} {
-			err := f.whileWaiting(t, func(tx *storedb.DB) error { return tx.DeleteAdministrator(ctx, admin.User) }, call)
+			err := whileWaiting(t, f, func(tx *storedb.DB) error { return tx.DeleteAdministrator(ctx, admin.User) }, call)
 			if !fault.HasCode(err, "not_allowed") && !fault.HasCode(err, "workspace_not_found") {
 				t.Errorf("%s after the end of the rights: %v", name, err)
 			}
-			if err := f.db.Tx(ctx, func(tx *storedb.DB) error { return tx.AddAdministrator(ctx, admin.User) }); err != nil {
+			if err := f.DB().Tx(ctx, func(tx *storedb.DB) error { return tx.AddAdministrator(ctx, admin.User) }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -156,19 +179,19 @@ func (r endsRights) Read(p []byte) (int, error) {
 }
 
 func TestAnImportIsRefusedWhoseActorLosesTheRoleMeanwhile(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		manager := f.staff(t)["manager"]
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		manager := f.Staff(t)["manager"]
 		var once sync.Once
-		file := endsRights{strings.NewReader(purchaseText("ada", 1, "late")), func() {
+		file := endsRights{strings.NewReader(storetest.PurchaseText("ada", 1, "late")), func() {
 			once.Do(func() {
-				if _, err := f.RemoveMember(t.Context(), operator, "ada", manager.User); err != nil {
+				if _, err := f.RemoveMember(t.Context(), storetest.Operator, "ada", manager.User); err != nil {
 					t.Error(err)
 				}
 			})
 		}}
 		_, err := f.Transfer.Import(t.Context(), manager, file, transfer.ImportOptions{Workspace: "ada"})
-		wantError(t, err, "workspace_not_found")
-		_, err = f.Validation.Show(t.Context(), operator, "late")
-		wantError(t, err, "purchase_not_found")
+		storetest.WantError(t, err, "workspace_not_found")
+		_, err = f.Validation.Show(t.Context(), storetest.Operator, "late")
+		storetest.WantError(t, err, "purchase_not_found")
 	})
 }

@@ -1,6 +1,7 @@
-package store
+package store_test
 
 import (
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -8,57 +9,32 @@ import (
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/media"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
 // The ranks of people in the workspace ada, from the least.
 var ranks = []string{"stranger", "viewer", "manager", "owner", "administrator"}
 
-// staff adds a user of each rank, and returns them as actors.
-func (f *fixture) staff(t *testing.T) map[string]people.Actor {
-	t.Helper()
-	const password = "four quiet green words"
-	admin, err := f.People().CreateAdministrator(t.Context(), operator, "administrator@shop.example", password)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string]people.Actor{"administrator": admin.Actor(people.Origin{})}
-	for who, workspace := range map[string]string{"stranger": "bob", "viewer": "ada", "manager": "ada", "owner": "ada"} {
-		role := Role(who)
-		if who == "stranger" {
-			role = RoleOwner
-		}
-		_, token, err := f.Invite(t.Context(), operator, workspace, who+"@shop.example", role)
-		if err != nil {
-			t.Fatal(err)
-		}
-		u, _, err := f.AcceptAsNew(t.Context(), people.Origin{}, token, who+"@shop.example", password)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[who] = u.Actor(people.Origin{})
-	}
-	return all
-}
-
 // Every public rule asks for the role of a user. The least rank that may is beside it.
 func TestRulesAskForTheRoleOfAUser(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		ctx := t.Context()
-		k, _ := f.mustCreate(t, NewKey{Workspace: "ada", Name: "till"})
-		f.mustImport(t, lines(purchaseText("ada", 1, "a-code"), purchaseText("ada", 1, "licensed")))
-		issued := f.issue(t, "licensed", "shop.example")
-		sold, err := f.Validation.Show(ctx, operator, "a-code")
+		k, _ := f.MustCreate(t, store.NewKey{Workspace: "ada", Name: "till"})
+		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "a-code"), storetest.PurchaseText("ada", 1, "licensed")))
+		issued := f.Issue(t, "licensed", "shop.example")
+		sold, err := f.Validation.Show(ctx, storetest.Operator, "a-code")
 		if err != nil {
 			t.Fatal(err)
 		}
-		waiting, err := f.Transfer.Upload(ctx, operator, uploaded, strings.NewReader(killedSales()))
+		waiting, err := f.Transfer.Upload(ctx, storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		staff := f.staff(t)
+		staff := f.Staff(t)
 		viewer := staff["viewer"].User
 		type rule struct {
 			least string
@@ -68,7 +44,7 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			"AddHistory":          {"administrator", func(a people.Actor) error { return f.AddHistory(ctx, a, nil) }},
 			"ItemsWithoutPicture": {"administrator", func(a people.Actor) error { _, err := f.ItemsWithoutPicture(ctx, a); return err }},
 			"Workspaces":          {"administrator", func(a people.Actor) error { _, err := f.Workspaces(ctx, a); return err }},
-			"CreateWorkspace":     {"administrator", func(a people.Actor) error { _, err := f.CreateWorkspace(ctx, a, Workspace{}); return err }},
+			"CreateWorkspace":     {"administrator", func(a people.Actor) error { _, err := f.CreateWorkspace(ctx, a, store.Workspace{}); return err }},
 			"Keys of all":         {"administrator", func(a people.Actor) error { _, err := f.Keys(ctx, a, ""); return err }},
 			"Import": {"administrator", func(a people.Actor) error {
 				_, err := f.Transfer.Import(ctx, a, strings.NewReader(""), transfer.ImportOptions{})
@@ -79,7 +55,7 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 				return err
 			}},
 			"Upload": {"manager", func(a people.Actor) error {
-				_, err := f.Transfer.Upload(ctx, a, uploaded, strings.NewReader("id\n"))
+				_, err := f.Transfer.Upload(ctx, a, storetest.Uploaded, strings.NewReader("id\n"))
 				return err
 			}},
 			"Uploads": {"manager", func(a people.Actor) error { _, err := f.Transfer.Uploads(ctx, a, "ada"); return err }},
@@ -89,7 +65,7 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 				return err
 			}},
 			"Discard": {"manager", func(a people.Actor) error {
-				id, err := f.Transfer.Upload(ctx, operator, uploaded, strings.NewReader("id\n"))
+				id, err := f.Transfer.Upload(ctx, storetest.Operator, storetest.Uploaded, strings.NewReader("id\n"))
 				if err != nil {
 					return err
 				}
@@ -99,7 +75,7 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			"RemoveSample":      {"manager", func(a people.Actor) error { _, err := f.Transfer.RemoveSample(ctx, a, "ada"); return err }},
 			"Sample":            {"viewer", func(a people.Actor) error { _, err := f.Transfer.Sample(ctx, a, "ada"); return err }},
 			"Jobs of ada":       {"manager", func(a people.Actor) error { _, err := f.Transfer.Jobs(ctx, a, "ada"); return err }},
-			"Export":            {"administrator", func(a people.Actor) error { return f.Transfer.Export(ctx, a, discard{}, true) }},
+			"Export":            {"administrator", func(a people.Actor) error { return f.Transfer.Export(ctx, a, io.Discard, true) }},
 			"Rotate the signer": {"administrator", func(a people.Actor) error { _, err := f.Licensing.RotateKey(ctx, a, false); return err }},
 			"Licenses of all": {"administrator", func(a people.Actor) error {
 				return f.Licensing.List(ctx, a, licensing.Filter{}, func(licensing.License) error { return nil })
@@ -115,7 +91,7 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			"Members":      {"viewer", func(a people.Actor) error { _, err := f.Members(ctx, a, "ada"); return err }},
 			"Show license": {"viewer", func(a people.Actor) error { _, err := f.Licensing.Show(ctx, a, issued.ID); return err }},
 			"ListPurchases": {"viewer", func(a people.Actor) error {
-				_, err := f.ListPurchases(ctx, a, "ada", PurchaseFilter{}, PurchasePlace{})
+				_, err := f.ListPurchases(ctx, a, "ada", store.PurchaseFilter{}, store.PurchasePlace{})
 				return err
 			}},
 			"CreateItem":     {"manager", func(a people.Actor) error { _, err := f.CreateItem(ctx, a, "ada", from(`{"name":"Rain"}`)); return err }},
@@ -125,17 +101,17 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 				return err
 			}},
 			"Media.SetItem": {"manager", func(a people.Actor) error {
-				_, err := f.Media.SetItem(ctx, a, 1, media.Thumbnail, pictureFile(t, 3))
+				_, err := f.Media.SetItem(ctx, a, 1, media.Thumbnail, storetest.Picture(t, 3))
 				return err
 			}},
 			"Media.RemoveItem": {"manager", func(a people.Actor) error { _, err := f.Media.RemoveItem(ctx, a, 1, media.Thumbnail); return err }},
 			"Media.SetProfile": {"owner", func(a people.Actor) error {
-				_, err := f.Media.SetProfile(ctx, a, "ada", media.Avatar, pictureFile(t, 3))
+				_, err := f.Media.SetProfile(ctx, a, "ada", media.Avatar, storetest.Picture(t, 3))
 				return err
 			}},
 			"Media.RemoveProfile": {"owner", func(a people.Actor) error { _, err := f.Media.RemoveProfile(ctx, a, "ada", media.Avatar); return err }},
 			"EditItem": {"manager", func(a people.Actor) error {
-				_, err := f.EditItem(ctx, a, 1, func(i *Item, _ string) error { return from(`{"name":"Rain"}`)(i) })
+				_, err := f.EditItem(ctx, a, 1, func(i *store.Item, _ string) error { return from(`{"name":"Rain"}`)(i) })
 				return err
 			}},
 			"PublishItems": {"manager", func(a people.Actor) error { _, err := f.PublishItems(ctx, a, "ada", []int64{1}); return err }},
@@ -143,10 +119,13 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 				_, err := f.SetItemsCategory(ctx, a, "ada", []int64{1}, "Loops")
 				return err
 			}},
-			"PageItems":     {"viewer", func(a people.Actor) error { _, err := f.PageItems(ctx, a, "ada", ItemFilter{Limit: 1}); return err }},
+			"PageItems": {"viewer", func(a people.Actor) error {
+				_, err := f.PageItems(ctx, a, "ada", store.ItemFilter{Limit: 1})
+				return err
+			}},
 			"ListItemNames": {"viewer", func(a people.Actor) error { _, err := f.ListItemNames(ctx, a, "ada", 1); return err }},
 			"EachItem": {"viewer", func(a people.Actor) error {
-				return f.EachItem(ctx, a, "ada", ItemFilter{}, func(Item) error { return nil })
+				return f.EachItem(ctx, a, "ada", store.ItemFilter{}, func(store.Item) error { return nil })
 			}},
 			"ItemVersions": {"viewer", func(a people.Actor) error { _, err := f.ItemVersions(ctx, a, 1); return err }},
 			"FindBuyer":    {"viewer", func(a people.Actor) error { _, err := f.FindBuyer(ctx, a, "ada", "grace"); return err }},
@@ -154,27 +133,30 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 				_, err := f.Licensing.SetRule(ctx, a, 1, func(*licensing.Rule) {})
 				return err
 			}},
-			"CreatePurchase":  {"manager", func(a people.Actor) error { _, err := f.CreatePurchase(ctx, a, "ada", Purchase{}); return err }},
-			"EndPurchase":     {"manager", func(a people.Actor) error { _, err := f.EndPurchase(ctx, a, "a-code", StateRefunded); return err }},
+			"CreatePurchase":  {"manager", func(a people.Actor) error { _, err := f.CreatePurchase(ctx, a, "ada", store.Purchase{}); return err }},
+			"EndPurchase":     {"manager", func(a people.Actor) error { _, err := f.EndPurchase(ctx, a, "a-code", store.StateRefunded); return err }},
 			"RestorePurchase": {"manager", func(a people.Actor) error { _, err := f.RestorePurchase(ctx, a, "a-code"); return err }},
 			"SetPurchase": {"manager", func(a people.Actor) error {
-				_, err := f.SetPurchase(ctx, a, "a-code", func(p *PurchaseTerms) { p.Downloaded = !p.Downloaded })
+				_, err := f.SetPurchase(ctx, a, "a-code", func(p *store.PurchaseTerms) { p.Downloaded = !p.Downloaded })
 				return err
 			}},
 			"Issue": {"manager", func(a people.Actor) error {
-				_, err := f.Licensing.Issue(ctx, a, issuer, "a-code", "site.example")
+				_, err := f.Licensing.Issue(ctx, a, storetest.Issuer, "a-code", "site.example")
 				return err
 			}},
 			"Revoke": {"manager", func(a people.Actor) error { _, err := f.Licensing.Revoke(ctx, a, issued.ID); return err }},
 			"Reassign": {"manager", func(a people.Actor) error {
-				_, err := f.Licensing.Reassign(ctx, a, issuer, issued.ID, "b.example")
+				_, err := f.Licensing.Reassign(ctx, a, storetest.Issuer, issued.ID, "b.example")
 				return err
 			}},
 			"SetWorkspace": {"owner", func(a people.Actor) error {
-				_, err := f.SetWorkspace(ctx, a, "ada", func(*Workspace) {})
+				_, err := f.SetWorkspace(ctx, a, "ada", func(*store.Workspace) {})
 				return err
 			}},
-			"CreateKey":     {"owner", func(a people.Actor) error { _, _, err := f.CreateKey(ctx, a, NewKey{Workspace: "ada"}); return err }},
+			"CreateKey": {"owner", func(a people.Actor) error {
+				_, _, err := f.CreateKey(ctx, a, store.NewKey{Workspace: "ada"})
+				return err
+			}},
 			"RevealKey":     {"owner", func(a people.Actor) error { _, _, err := f.RevealKey(ctx, a, k.ID); return err }},
 			"KeyForCall":    {"manager", func(a people.Actor) error { _, err := f.KeyForCall(ctx, a, k.ID, ""); return err }},
 			"RotateKey":     {"owner", func(a people.Actor) error { _, _, err := f.RotateKey(ctx, a, k.ID, 0); return err }},
@@ -182,15 +164,15 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			"RevokeKey":     {"owner", func(a people.Actor) error { _, err := f.RevokeKey(ctx, a, k.ID); return err }},
 			"RestoreKey":    {"owner", func(a people.Actor) error { _, err := f.RestoreKey(ctx, a, k.ID); return err }},
 			"SetKeyExpiry": {"owner", func(a people.Actor) error {
-				_, err := f.SetKeyExpiry(ctx, a, k.ID, at("2027-01-01T00:00:00Z"))
+				_, err := f.SetKeyExpiry(ctx, a, k.ID, storetest.Timestamp("2027-01-01T00:00:00Z"))
 				return err
 			}},
 			"Invitations": {"owner", func(a people.Actor) error { _, err := f.Invitations(ctx, a, "ada"); return err }},
 			"Invite": {"owner", func(a people.Actor) error {
-				_, _, err := f.Invite(ctx, a, "ada", "eve@home.example", RoleViewer)
+				_, _, err := f.Invite(ctx, a, "ada", "eve@home.example", store.RoleViewer)
 				return err
 			}},
-			"SetMember":    {"owner", func(a people.Actor) error { _, err := f.SetMember(ctx, a, "ada", viewer, RoleViewer); return err }},
+			"SetMember":    {"owner", func(a people.Actor) error { _, err := f.SetMember(ctx, a, "ada", viewer, store.RoleViewer); return err }},
 			"RemoveMember": {"owner", func(a people.Actor) error { _, err := f.RemoveMember(ctx, a, "ada", 0); return err }},
 			"Withdraw":     {"owner", func(a people.Actor) error { return f.WithdrawInvitation(ctx, a, "ada", "none") }},
 		}
@@ -213,26 +195,21 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 	})
 }
 
-// discard takes everything and keeps nothing.
-type discard struct{}
-
-func (discard) Write(b []byte) (int, error) { return len(b), nil }
-
 func TestViewersDoNotReadTheAddressesOfBuyers(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		sold, err := f.CreatePurchase(t.Context(), operator, "ada", Purchase{ItemID: 1, License: "Regular", Code: "sold-to-grace", BuyerName: "Grace", BuyerEmail: "grace@home.example"})
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		sold, err := f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular", Code: "sold-to-grace", BuyerName: "Grace", BuyerEmail: "grace@home.example"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		staff := f.staff(t)
+		staff := f.Staff(t)
 		for who, want := range map[string]string{"viewer": "", "manager": sold.BuyerEmail, "owner": sold.BuyerEmail, "administrator": sold.BuyerEmail} {
 			a := staff[who]
-			var read []Purchase
+			var read []store.Purchase
 			one, err1 := f.Validation.Purchase(t.Context(), a, sold.ID)
 			byCode, err2 := f.Validation.Show(t.Context(), a, sold.Code)
-			page, err3 := f.ListPurchases(t.Context(), a, "ada", PurchaseFilter{Limit: 10}, PurchasePlace{})
+			page, err3 := f.ListPurchases(t.Context(), a, "ada", store.PurchaseFilter{Limit: 10}, store.PurchasePlace{})
 			similar, err4 := f.Validation.Nearby(t.Context(), a, "ada", "sold-to-graze")
-			err5 := f.Purchases(t.Context(), a, "ada", PurchaseFilter{}, func(p Purchase) error { read = append(read, p); return nil })
+			err5 := f.Purchases(t.Context(), a, "ada", store.PurchaseFilter{}, func(p store.Purchase) error { read = append(read, p); return nil })
 			for _, err := range []error{err1, err2, err3, err4, err5} {
 				if err != nil {
 					t.Fatal(err)
@@ -241,7 +218,7 @@ func TestViewersDoNotReadTheAddressesOfBuyers(t *testing.T) {
 			if len(page.Purchases) != 1 || len(similar) != 1 || len(read) != 1 {
 				t.Fatalf("%d, %d and %d purchases", len(page.Purchases), len(similar), len(read))
 			}
-			for _, p := range []Purchase{one.Purchase, byCode.Purchase, page.Purchases[0], similar[0], read[0]} {
+			for _, p := range []store.Purchase{one.Purchase, byCode.Purchase, page.Purchases[0], similar[0], read[0]} {
 				if p.BuyerEmail != want || p.BuyerName != "Grace" {
 					t.Errorf("%s reads %q, %q", who, p.BuyerName, p.BuyerEmail)
 				}

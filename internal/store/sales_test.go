@@ -1,4 +1,4 @@
-package store
+package store_test
 
 import (
 	"fmt"
@@ -10,17 +10,19 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // sums are the sums that the store keeps, and those of its purchases.
-func (f *fixture) sums(t *testing.T) (kept, counted []string) {
+func sums(t *testing.T, f *storetest.Fixture) (kept, counted []string) {
 	t.Helper()
 	read := func(days, items string) (all []string) {
 		for _, query := range []string{days, items} {
-			list, err := sqldb.List(t.Context(), f.db.Queries, func(r sqldb.Row) (string, error) {
+			list, err := sqldb.List(t.Context(), f.DB().Queries, func(r sqldb.Row) (string, error) {
 				var workspace, item, sold, ended, revenue int64
 				var at, currency string
 				err := r.Scan(&workspace, &item, &at, &currency, &sold, &ended, &revenue)
@@ -39,30 +41,30 @@ func (f *fixture) sums(t *testing.T) (kept, counted []string) {
 		read(`SELECT workspace_id, 0, substr(sold_at, 1, 10), currency, `+sold, `SELECT workspace_id, item_id, substr(sold_at, 1, 7), currency, `+sold)
 }
 
-func (f *fixture) wantSums(t *testing.T) {
+func wantSums(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
-	kept, counted := f.sums(t)
+	kept, counted := sums(t, f)
 	if diff := cmp.Diff(counted, kept); diff != "" || len(kept) == 0 {
 		t.Errorf("%d sums: %s", len(kept), diff)
 	}
-	f.wantSalesByItem(t)
+	wantSalesByItem(t, f)
 }
 
 // wantSalesByItem compares the sales of whole months with their purchases.
-func (f *fixture) wantSalesByItem(t *testing.T) {
+func wantSalesByItem(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
-	ada, err := f.Workspace(t.Context(), operator, "ada")
+	ada, err := f.Workspace(t.Context(), storetest.Operator, "ada")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, year := range []int{2024, 2025, 2026} {
 		from := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
 		until := from.AddDate(1, 0, 0)
-		want, err := f.db.SalesByItem(t.Context(), ada.ID, from, until)
+		want, err := f.DB().SalesByItem(t.Context(), ada.ID, from, until)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := f.Sales(t.Context(), operator, "ada", SalesQuery{From: countersign.At(from), Until: countersign.At(until), By: SalesByItem})
+		got, err := f.Sales(t.Context(), storetest.Operator, "ada", store.SalesQuery{From: countersign.At(from), Until: countersign.At(until), By: store.SalesByItem})
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
 			t.Errorf("%d: %v %s", year, err, diff)
 		}
@@ -70,85 +72,85 @@ func (f *fixture) wantSalesByItem(t *testing.T) {
 }
 
 func TestSumsOfSalesFollowEveryChangeOfAPurchase(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		ctx := t.Context()
-		id, _, _ := f.importToUndo(t) // adds and changes purchases
-		f.wantSums(t)
-		sold, err := f.CreatePurchase(ctx, operator, "ada", Purchase{ItemID: 1, License: "Regular", Price: 700, Currency: "EUR", Code: "sum-1"})
+		id, _, _ := f.ImportToUndo(t) // adds and changes purchases
+		wantSums(t, f)
+		sold, err := f.CreatePurchase(ctx, storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular", Price: 700, Currency: "EUR", Code: "sum-1"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.wantSums(t)
-		for _, state := range []State{StateRefunded, StateActive, StateChargedBack, StateRevoked} {
-			if state == StateActive {
-				_, err = f.RestorePurchase(ctx, operator, sold.Code)
+		wantSums(t, f)
+		for _, state := range []store.State{store.StateRefunded, store.StateActive, store.StateChargedBack, store.StateRevoked} {
+			if state == store.StateActive {
+				_, err = f.RestorePurchase(ctx, storetest.Operator, sold.Code)
 			} else {
-				_, err = f.EndPurchase(ctx, operator, sold.Code, state)
+				_, err = f.EndPurchase(ctx, storetest.Operator, sold.Code, state)
 			}
 			if err != nil {
 				t.Fatal(state, err)
 			}
-			f.wantSums(t)
-			if state == StateChargedBack {
-				if _, err = f.RestorePurchase(ctx, operator, sold.Code); err != nil {
+			wantSums(t, f)
+			if state == store.StateChargedBack {
+				if _, err = f.RestorePurchase(ctx, storetest.Operator, sold.Code); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		if _, err := f.Transfer.Undo(ctx, operator, id, false); err != nil {
+		if _, err := f.Transfer.Undo(ctx, storetest.Operator, id, false); err != nil {
 			t.Fatal(err)
 		}
-		f.wantSums(t)
-		if _, err := f.Rekey(ctx, operator); err != nil {
+		wantSums(t, f)
+		if _, err := f.Rekey(ctx, storetest.Operator); err != nil {
 			t.Fatal(err)
 		}
-		f.again(t).wantSums(t)
+		wantSums(t, f.Again(t))
 	})
 }
 
 func TestAMigrationAddsUpSalesOfBefore(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, lines(purchaseText("ada", 1, "a", `"state":"refunded"`), purchaseText("ada", 1, "b")))
-		f.older(t)
-		s := opened(t, optionsOf(f.at, f.clock))
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "a", `"state":"refunded"`), storetest.PurchaseText("ada", 1, "b")))
+		older(t, f)
+		s := f.Unprepared(t)
 		if _, err := s.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		f.wantSums(t)
+		wantSums(t, f)
 	})
 }
 
 // Months are added, and days added and subtracted, however the time lies.
 func TestSalesByItemAreThoseOfTheTime(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		r := rand.New(rand.NewPCG(1, 2))
 		start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 		var text []string
 		for i := range 400 {
-			text = append(text, purchaseText("ada", 1, fmt.Sprintf("sold-%d", i), fmt.Sprintf(`"date":%q`, start.Add(time.Duration(r.IntN(800*24))*time.Hour).Format(time.RFC3339))))
+			text = append(text, storetest.PurchaseText("ada", 1, fmt.Sprintf("sold-%d", i), fmt.Sprintf(`"date":%q`, start.Add(time.Duration(r.IntN(800*24))*time.Hour).Format(time.RFC3339))))
 		}
-		f.mustImport(t, lines(text...))
-		ada, err := f.Workspace(t.Context(), operator, "ada")
+		f.MustImport(t, storetest.Lines(text...))
+		ada, err := f.Workspace(t.Context(), storetest.Operator, "ada")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 60 {
 			from := start.AddDate(0, 0, r.IntN(500))
-			q := SalesQuery{From: countersign.At(from), Until: countersign.At(from.AddDate(0, 0, 1+r.IntN(366))), By: SalesByItem}
+			q := store.SalesQuery{From: countersign.At(from), Until: countersign.At(from.AddDate(0, 0, 1+r.IntN(366))), By: store.SalesByItem}
 			var byDay int64
-			days, err := f.Sales(t.Context(), operator, "ada", SalesQuery{From: q.From, Until: q.Until, By: SalesByDay})
+			days, err := f.Sales(t.Context(), storetest.Operator, "ada", store.SalesQuery{From: q.From, Until: q.Until, By: store.SalesByDay})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, d := range days {
 				byDay += d.Count
 			}
-			items, err := f.Sales(t.Context(), operator, "ada", q)
+			items, err := f.Sales(t.Context(), storetest.Operator, "ada", q)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := f.db.CountPurchases(t.Context(), ada.ID, storedb.PurchaseFilter{From: q.From, Until: q.Until}, 1000)
-			if i := slices.IndexFunc(items, func(s Sales) bool { return s.Item == 1 }); err != nil || i < 0 || items[i].Count != want || byDay != want {
+			want, err := f.DB().CountPurchases(t.Context(), ada.ID, storedb.PurchaseFilter{From: q.From, Until: q.Until}, 1000)
+			if i := slices.IndexFunc(items, func(s store.Sales) bool { return s.Item == 1 }); err != nil || i < 0 || items[i].Count != want || byDay != want {
 				t.Fatalf("%v to %v: %+v, %d by day, want %d, %v", q.From, q.Until, items, byDay, want, err)
 			}
 		}
@@ -156,8 +158,8 @@ func TestSalesByItemAreThoseOfTheTime(t *testing.T) {
 }
 
 func TestDoctorComparesSumsOfSales(t *testing.T) {
-	shops(t, func(t *testing.T, f *fixture) {
-		f.mustImport(t, lines(purchaseText("ada", 1, "a-code")))
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "a-code")))
 		find := func() health.Finding {
 			all := f.Doctor(t.Context())
 			return all[slices.IndexFunc(all, func(one health.Finding) bool { return one.Name == "sums of sales" })]
@@ -175,9 +177,7 @@ func TestDoctorComparesSumsOfSales(t *testing.T) {
 				if spoil[i] == "" {
 					continue
 				}
-				if _, err := f.db.Exec(t.Context(), spoil[i]); err != nil {
-					t.Fatal(err)
-				}
+				f.Execute(t, spoil[i])
 				if got := find(); (got.Level == health.Fail) != wrong {
 					t.Errorf("%s: %v", spoil[i], got)
 				}

@@ -3,7 +3,9 @@ package licensing
 import (
 	"context"
 
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/license"
 )
@@ -33,3 +35,7 @@ func (s *Service) MoveTo(ctx context.Context, a people.Actor, purchase int64, do
 	h, err := s.moveLicense(ctx, a, purchase, []license.Domain{d}, func(purchaseLicenses) (storedb.License, error) { return choose().License, nil })
 	return h.licensed(d), err
 }
+
+// Database is the database of the store, Box its key file.
+func (s *Service) Database() *sqldb.DB { return s.db.Queries.DB() }
+func (s *Service) Box() *keyfile.Box   { return s.gate.Box() }

@@ -13,18 +13,18 @@ func TestAFullBufferDropsAndCounts(t *testing.T) {
 		for range room {
 			f.put(nil)
 		}
-		f.clock.pass(time.Second)
+		f.clock.Move(time.Second)
 		f.put(nil)
-		f.clock.pass(3 * time.Second)
+		f.clock.Move(3 * time.Second)
 		f.put(nil)
 		f.flushed(t)
-		f.clock.pass(30 * time.Second)
+		f.clock.Move(30 * time.Second)
 		want := []Gap{{noon.Add(time.Second), noon.Add(4 * time.Second), 2}}
 		s, err := f.State(t.Context(), operator, 0)
 		if diff := cmp.Diff(want, s.Gaps); err != nil || diff != "" || s.Dropped != 2 || s.Written != room || s.Calls != room {
 			t.Errorf("%+v, %v, %s", s, err, diff)
 		}
-		other := New(Options{See: operatorOnly, Dir: f.place.Dir, URL: f.place.URL, Now: f.clock.now, Log: discard})
+		other := New(Options{See: operatorOnly, Dir: f.place.Dir, URL: f.place.URL, Now: f.clock.Now, Log: discard})
 		defer other.Close()
 		if s, err := other.State(t.Context(), operator, 0); err != nil || cmp.Diff(want, s.Gaps) != "" || s.On {
 			t.Errorf("another process: %+v, %v", s, err)
@@ -37,14 +37,14 @@ func TestGapsThatAreCloseAreOne(t *testing.T) {
 		f.flushed(t)
 		drop := func() {
 			f.mu.Lock()
-			f.gap.add(f.clock.now(), 3)
+			f.gap.add(f.clock.Now(), 3)
 			f.mu.Unlock()
 			f.flushed(t)
 		}
 		drop()
-		f.clock.pass(30 * time.Second)
+		f.clock.Move(30 * time.Second)
 		drop()
-		f.clock.pass(2 * time.Minute)
+		f.clock.Move(2 * time.Minute)
 		drop()
 		s, err := f.State(t.Context(), operator, 0)
 		want := []Gap{{noon.Add(150 * time.Second), noon.Add(150 * time.Second), 3}, {noon, noon.Add(30 * time.Second), 6}}

@@ -18,7 +18,7 @@ func TestCallsAreCounted(t *testing.T) {
 				}
 			})
 			f.put(func(e *Entry) { e.Workspace = 2 })
-			f.clock.pass(4 * time.Hour)
+			f.clock.Move(4 * time.Hour)
 			f.flushed(t)
 		}
 		f.packedAll(t)
@@ -31,7 +31,7 @@ func TestCallsAreCounted(t *testing.T) {
 			}
 			return list
 		}
-		end := f.clock.now()
+		end := f.clock.Now()
 		day := noon.Truncate(24 * time.Hour)
 		for name, c := range map[string]struct {
 			q    CountQuery
@@ -56,14 +56,14 @@ func TestCallsAreCounted(t *testing.T) {
 		if want := (requestdb.PackedUntil{hourOf(end) - 4, hourOf(end)/24 - 1, spanAt(requestdb.SpanMonth, hourOf(noon))}); err != nil || until != want {
 			t.Errorf("packed until %d, %v; want %d", until, err, want)
 		}
-		f.clock.pass(40 * 24 * time.Hour)
+		f.clock.Move(40 * 24 * time.Hour)
 		f.put(nil)
 		f.flushed(t)
 		f.packedAll(t)
-		if err := f.deleteHours(t.Context(), f.clock.now()); err != nil {
+		if err := f.deleteHours(t.Context(), f.clock.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]Count{{ID: 1, Valid: 15, Failed: 15}, {ID: 2, Valid: 30}}, counts(CountQuery{From: day, To: f.clock.now().Truncate(24 * time.Hour), By: ByItem})); diff != "" {
+		if diff := cmp.Diff([]Count{{ID: 1, Valid: 15, Failed: 15}, {ID: 2, Valid: 30}}, counts(CountQuery{From: day, To: f.clock.Now().Truncate(24 * time.Hour), By: ByItem})); diff != "" {
 			t.Errorf("after the hours were deleted: %s", diff)
 		}
 		if sums, err := f.db.SumHours(t.Context(), 1, 0, hourOf(end), requestdb.ByNone); err != nil || len(sums) != 0 {
@@ -75,8 +75,8 @@ func TestCallsAreCounted(t *testing.T) {
 // packedAll packs everything that is over.
 func (f *fixture) packedAll(t *testing.T) {
 	t.Helper()
-	for f.packed = 0; f.packed != overBefore(f.clock.now()); {
-		if err := f.pack(t.Context(), f.clock.now()); err != nil {
+	for f.packed = 0; f.packed != overBefore(f.clock.Now()); {
+		if err := f.pack(t.Context(), f.clock.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -84,7 +84,7 @@ func TestAKilledProcessLeavesItsLog(t *testing.T) {
 			t.Errorf("%d calls are left, want 3000 or more", len(ids))
 		}
 		after := newFixture(t, f.place, DefaultKeep)
-		after.clock.at = time.Now()
+		after.clock.Set(time.Now())
 		id := after.put(nil)
 		after.flushed(t)
 		if _, err := after.Call(t.Context(), operator, 0, id.String()); err != nil {
@@ -111,7 +111,7 @@ func TestAFullDiskLosesCallsOfTheLogAlone(t *testing.T) {
 	if failure := f.Failing(); failure == nil || !strings.Contains(failure.Err.Error(), "disk is full") || !failure.Since.Equal(noon) {
 		t.Fatalf("%+v", failure)
 	}
-	f.clock.pass(time.Minute)
+	f.clock.Move(time.Minute)
 	for range room + 5 {
 		f.put(nil)
 	}
@@ -155,7 +155,7 @@ func TestAFileThatIsGoneIsMadeAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		f.clock.pass(reopenEvery)
+		f.clock.Move(reopenEvery)
 		id := f.put(nil)
 		f.flushed(t)
 		if ids := f.ids(t, Filter{Key: 2}); len(ids) != 1 || ids[0] != id {
@@ -197,8 +197,8 @@ func TestTwoServersWriteOneLog(t *testing.T) {
 			})
 		}
 		work.Wait()
-		f.clock.pass(24 * time.Hour)
-		other.clock.pass(24 * time.Hour)
+		f.clock.Move(24 * time.Hour)
+		other.clock.Move(24 * time.Hour)
 	}
 	f.flushed(t)
 	other.flushed(t)

@@ -28,7 +28,7 @@ func history(now time.Time, days int) (all []Entry) {
 // wantCounted fails unless so many calls of a hundred days are counted.
 func (f *fixture) wantCounted(t *testing.T, want int64) {
 	t.Helper()
-	now := f.clock.now()
+	now := f.clock.Now()
 	for _, by := range []By{ByDay, ByKey, ByItem, ByResult} {
 		counts, err := f.Counts(t.Context(), operator, CountQuery{Workspace: 1, From: now.AddDate(0, 0, -100), To: now.Add(time.Hour), By: by})
 		var got int64
@@ -45,7 +45,7 @@ func TestAFilledLogIsCountedAndFound(t *testing.T) {
 	engines(t, DefaultKeep, func(t *testing.T, f *fixture) {
 		today := f.put(nil) // answered while the history was prepared
 		f.flushed(t)
-		calls := history(f.clock.now(), 90)
+		calls := history(f.clock.Now(), 90)
 		if filled, err := f.Fill(t.Context(), operator, calls); !filled || err != nil {
 			t.Fatal(filled, err)
 		}
@@ -53,7 +53,7 @@ func TestAFilledLogIsCountedAndFound(t *testing.T) {
 		if got := len(f.ids(t, Filter{Workspace: 1})); got != 30*24+1 {
 			t.Errorf("%d calls are kept", got)
 		}
-		if got := f.ids(t, Filter{Workspace: 1, Result: Failed, From: f.clock.now().AddDate(0, 0, -2)}); len(got) != 48/5 && len(got) != 48/5+1 {
+		if got := f.ids(t, Filter{Workspace: 1, Result: Failed, From: f.clock.Now().AddDate(0, 0, -2)}); len(got) != 48/5 && len(got) != 48/5+1 {
 			t.Errorf("%d failed calls of two days", len(got))
 		}
 		if _, err := f.Call(t.Context(), operator, 1, today.String()); err != nil {
@@ -62,7 +62,7 @@ func TestAFilledLogIsCountedAndFound(t *testing.T) {
 		if filled, err := f.Fill(t.Context(), operator, calls); filled || err != nil {
 			t.Errorf("the second time: %t, %v", filled, err)
 		}
-		f.clock.pass(2 * time.Hour)
+		f.clock.Move(2 * time.Hour)
 		f.put(nil)
 		f.flushed(t) // prunes, too
 		f.wantCounted(t, 90*24+2)
@@ -73,8 +73,8 @@ func TestALogWithCallsIsNotFilled(t *testing.T) {
 	engines(t, DefaultKeep, func(t *testing.T, f *fixture) {
 		f.put(nil)
 		f.flushed(t)
-		f.clock.pass(24 * time.Hour)
-		if filled, err := f.Fill(t.Context(), operator, history(f.clock.now(), 3)); filled || err != nil {
+		f.clock.Move(24 * time.Hour)
+		if filled, err := f.Fill(t.Context(), operator, history(f.clock.Now(), 3)); filled || err != nil {
 			t.Errorf("%t, %v", filled, err)
 		}
 		if filled, err := f.Fill(t.Context(), people.Actor{}, nil); filled || err == nil {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,28 +24,10 @@ var (
 	discard  = slog.New(slog.DiscardHandler)
 )
 
-// clock is a clock that stands still.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
-}
-
 // fixture is a log that a test flushes by hand.
 type fixture struct {
 	*Log
-	clock clock
+	clock *dbtest.Clock
 	place dbtest.DB
 	last  int64
 }
@@ -59,8 +40,8 @@ func engines(t *testing.T, keep Keep, fn func(t *testing.T, f *fixture)) {
 
 func newFixture(t *testing.T, db dbtest.DB, keep Keep) *fixture {
 	t.Helper()
-	f := &fixture{clock: clock{at: noon}, place: db}
-	f.Log = New(Options{See: operatorOnly, Dir: db.Dir, URL: db.URL, Keep: keep, Now: f.clock.now, Log: discard, Longer: time.Hour})
+	f := &fixture{clock: dbtest.NewClock(noon), place: db}
+	f.Log = New(Options{See: operatorOnly, Dir: db.Dir, URL: db.URL, Keep: keep, Now: f.clock.Now, Log: discard, Longer: time.Hour})
 	t.Cleanup(func() {
 		if err := f.Close(); err != nil {
 			t.Error(err)
@@ -73,7 +54,7 @@ func newFixture(t *testing.T, db dbtest.DB, keep Keep) *fixture {
 func (f *fixture) put(change func(*Entry)) web.RequestNumber {
 	f.last++
 	e := Entry{
-		Number: web.FirstRequestNumber(f.clock.now()) + web.RequestNumber(f.last), Workspace: 1, Key: 2, Item: 3, Purchase: 4,
+		Number: web.FirstRequestNumber(f.clock.Now()) + web.RequestNumber(f.last), Workspace: 1, Key: 2, Item: 3, Purchase: 4,
 		Endpoint: "/api/purchases/validation", Method: "POST", Status: 200, Took: 1500 * time.Microsecond,
 		Addr: netip.MustParseAddr("192.0.2.7"), Agent: "curl/8",
 	}
@@ -217,9 +198,9 @@ func TestATailReturnsEachCallOnce(t *testing.T) {
 			}
 		}
 		next()
-		f.clock.pass(time.Second)
-		slow := f.clock.now()
-		f.clock.pass(time.Second)
+		f.clock.Move(time.Second)
+		slow := f.clock.Now()
+		f.clock.Move(time.Second)
 		first := f.put(nil)
 		f.put(func(e *Entry) { e.Workspace = 2 })
 		f.flushed(t)
@@ -235,7 +216,7 @@ func TestAWatchReturnsTheNewestCallsOnce(t *testing.T) {
 	engines(t, DefaultKeep, func(t *testing.T, f *fixture) {
 		before := f.put(nil)
 		f.flushed(t)
-		f.clock.pass(time.Second)
+		f.clock.Move(time.Second)
 		watch, again := f.Watch(Filter{Workspace: 1}, 0), f.Watch(Filter{Workspace: 1}, before)
 		latest := func(tail *Tail, more bool, want ...web.RequestNumber) {
 			t.Helper()
@@ -254,7 +235,7 @@ func TestAWatchReturnsTheNewestCallsOnce(t *testing.T) {
 		f.put(func(e *Entry) { e.Workspace = 2 })
 		f.flushed(t)
 		latest(watch, false, first)
-		f.clock.pass(time.Second)
+		f.clock.Move(time.Second)
 		var many []web.RequestNumber
 		for range watched + 1 {
 			many = append(many, f.put(nil))
@@ -263,7 +244,7 @@ func TestAWatchReturnsTheNewestCallsOnce(t *testing.T) {
 		slices.Reverse(many)
 		latest(watch, true, many[:watched]...)
 		latest(watch, false)
-		f.clock.pass(2 * watchBack)
+		f.clock.Move(2 * watchBack)
 		latest(f.Watch(Filter{Workspace: 1}, before), false) // too long ago
 	})
 }

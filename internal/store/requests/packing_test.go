@@ -20,7 +20,7 @@ func TestLateCallsAreAddedToWhatIsPacked(t *testing.T) {
 			engines(t, DefaultKeep, func(t *testing.T, f *fixture) {
 				f.put(nil)
 				f.flushed(t)
-				f.clock.pass(10 * 24 * time.Hour)
+				f.clock.Move(10 * 24 * time.Hour)
 				f.packedAll(t)
 				for _, reason := range []string{"", "purchase_not_found"} {
 					f.put(func(e *Entry) {

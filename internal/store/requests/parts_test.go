@@ -14,9 +14,9 @@ func TestOldPartsAreDropped(t *testing.T) {
 		for range 6 {
 			ids = append(ids, f.put(nil))
 			f.flushed(t)
-			f.clock.pass(24 * time.Hour)
+			f.clock.Move(24 * time.Hour)
 		}
-		f.clock.pass(time.Minute)
+		f.clock.Move(time.Minute)
 		f.put(nil)
 		f.flushed(t)
 		if got := f.ids(t, Filter{}); len(got) != 4 || got[3] != ids[3] {
@@ -43,7 +43,7 @@ func TestTheOldestPartsAreDroppedWhenThereAreTooManyCalls(t *testing.T) {
 				ids = append(ids, f.put(nil))
 			}
 			f.flushed(t)
-			f.clock.pass(5 * time.Second)
+			f.clock.Move(5 * time.Second)
 		}
 		got := f.ids(t, Filter{Workspace: 1})
 		if len(got) > 100 || len(got) < 80 || got[0] != ids[len(ids)-1] {

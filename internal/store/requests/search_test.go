@@ -34,9 +34,9 @@ func TestCallsAreFilteredAndPaged(t *testing.T) {
 					match[name] = append([]web.RequestNumber{id}, match[name]...)
 				}
 			}
-			f.clock.pass(time.Minute)
+			f.clock.Move(time.Minute)
 			if i == 29 {
-				f.clock.pass(24 * time.Hour)
+				f.clock.Move(24 * time.Hour)
 			}
 			if i%10 == 3 {
 				f.flushed(t)

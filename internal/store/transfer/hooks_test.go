@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
@@ -22,3 +23,6 @@ func (s *Service) ImportKey(ctx context.Context, workspace, name string, expires
 		return tx.UpdateKey(ctx, s.keyFromLine(old, line))
 	})
 }
+
+// Queue is the jobs of the store.
+func (s *Service) Queue() *jobs.Queue { return s.queue }

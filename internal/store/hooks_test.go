@@ -1,0 +1,31 @@
+package store
+
+import (
+	"context"
+
+	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/access"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// What tests see of a store besides its methods.
+const (
+	ActionRotateKey = actionRotateKey
+	InvitationLife  = invitationLife
+)
+
+var IDText = idText
+
+func (s *Store) Database() *sqldb.DB                          { return s.database }
+func (s *Store) Gate() *access.Gate                           { return &s.gate }
+func (s *Store) Jobs() *jobs.Queue                            { return s.jobs }
+func (s *Store) ForgetGuard()                                 { s.limits.guard = nil }
+func (s *Store) ExchangeLimits(ctx context.Context, all bool) { s.exchangeLimits(ctx, all) }
+func (s *Store) LeaveLimits(ctx context.Context)              { s.leaveLimits(ctx) }
+func (s *Store) PrepareLater(ctx context.Context) error       { return s.prepareLater(ctx) }
+
+func (s *Store) ChangeKey(ctx context.Context, a people.Actor, id int64, did people.Action, act func(*storedb.DB, *Key, *people.Event) error) (Key, error) {
+	return s.changeKey(ctx, a, id, did, act)
+}

@@ -1,0 +1,157 @@
+package licensing_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/store/storetest"
+	"github.com/google/go-cmp/cmp"
+)
+
+// A purchase that is not good any more has its licenses on the list, and one that
+// is good again has not.
+func TestARefundPutsLicensesOnTheRevokedList(t *testing.T) {
+	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
+		l := f.Issue(t, "one", "shop.example")
+		other := f.Issue(t, "two", "shop.example")
+		f.Start(t, f.Licensing.Database())
+		if got := f.Revoked(t); len(got) != 0 {
+			t.Errorf("revoked: %v", got)
+		}
+		if _, err := f.EndPurchase(t.Context(), storetest.Operator, "one", store.StateRefunded); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{l.License.ID}, f.Revoked(t)); diff != "" {
+			t.Error(diff)
+		}
+		_, err := f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "shop.example")
+		storetest.WantError(t, err, "purchase_not_found")
+		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "one"), storetest.PurchaseText("ada", 1, "two", `"state":"charged_back"`)))
+		if diff := cmp.Diff([]string{other.License.ID}, f.Revoked(t)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// A refund writes nothing to the licenses of a purchase, so its undoing makes them
+// valid again, except those that had ended by themselves.
+func TestRestoringAPurchaseTakesItsLicensesOffTheRevokedList(t *testing.T) {
+	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
+		moved := f.Issue(t, "one", "old.example")
+		if _, err := f.Licensing.Reassign(t.Context(), storetest.Operator, storetest.Issuer, moved.License.ID, "shop.example"); err != nil {
+			t.Fatal(err)
+		}
+		l := f.Issue(t, "one", "shop.example")
+		f.Start(t, f.Licensing.Database())
+		for _, state := range []string{"refunded", "charged_back", "revoked"} {
+			f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "one", `"state":"`+state+`"`)))
+			if got := f.Revoked(t); len(got) != 2 {
+				t.Errorf("%s: revoked %v", state, got)
+			}
+			if _, err := f.RestorePurchase(t.Context(), storetest.Operator, "one"); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{moved.License.ID}, f.Revoked(t)); diff != "" {
+				t.Errorf("%s: %s", state, diff)
+			}
+			if again := f.Issue(t, "one", "shop.example"); again.License.License != l.License.License {
+				t.Errorf("%s: %+v, want %+v", state, again.License.License, l.License.License)
+			}
+		}
+	})
+}
+
+func TestTheOperatorRevokesALicense(t *testing.T) {
+	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
+		l := f.Issue(t, "one", "shop.example")
+		got, err := f.Licensing.Revoke(t.Context(), storetest.Operator, l.License.ID)
+		if err != nil || got.Ended != "revoked" || !got.EndedAt.Equal(storetest.Noon) {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if diff := cmp.Diff([]string{l.License.ID}, f.Revoked(t)); diff != "" {
+			t.Error(diff)
+		}
+		_, err = f.Licensing.Revoke(t.Context(), storetest.Operator, l.License.ID)
+		storetest.WantError(t, err, "license_ended")
+		_, err = f.Licensing.Revoke(t.Context(), storetest.Operator, "no-such-license")
+		storetest.WantError(t, err, "license_not_found")
+		for _, domain := range []string{"shop.example", "other.example", "localhost"} {
+			_, err = f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", domain)
+			storetest.WantError(t, err, "purchase_not_found")
+		}
+		again, err := f.Licensing.Issue(t.Context(), storetest.Operator, storetest.Issuer, "one", "shop.example")
+		if err != nil || again.License.ID == l.License.ID {
+			t.Fatalf("%+v, %v", again, err)
+		}
+		if mine := f.Issue(t, "one", "shop.example"); mine.Text != again.Text {
+			t.Error("the buyer does not get the license that the operator issued")
+		}
+		if diff := cmp.Diff([]string{l.License.ID}, f.Revoked(t)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestTheRevokedListIsTheSameWithinAnHour(t *testing.T) {
+	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
+		text := func(from string) string {
+			d, err := f.Licensing.RevokedList(t.Context(), from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(storetest.BodyOf(t, d))
+		}
+		f.Start(t, f.Licensing.Database())
+		first := text(storetest.Issuer)
+		f.Clock.Set(storetest.Noon.Add(59 * time.Minute))
+		if text(storetest.Issuer) != first {
+			t.Error("another list within the hour")
+		}
+		if text("") == first {
+			t.Error("the same list without the store's address")
+		}
+		if text(storetest.Issuer) != first {
+			t.Error("another list after one without the store's address")
+		}
+		f.Clock.Set(storetest.Noon.Add(61 * time.Minute))
+		if text(storetest.Issuer) == first {
+			t.Error("the same list after an hour")
+		}
+	})
+}
+
+// What another process changes is served: the list by its refund, the key set by
+// its rotation.
+func TestLicensesInMemoryFollowOtherProcesses(t *testing.T) {
+	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
+		l := f.Issue(t, "one", "shop.example")
+		heard := make(chan string, 100)
+		f.Licensing.Database().Watch(sqldb.Watcher{Changed: func(topic, _ string) { heard <- topic }, Lost: func() {}, Live: func() {}})
+		f.Start(t, f.Licensing.Database())
+		hear := func(topic string) {
+			for storetest.Await(t, heard) != topic {
+			}
+		}
+		if len(f.Revoked(t)) != 0 || f.KeySet(t).Len() != 1 {
+			t.Error("not what is expected at the start")
+		}
+		other := f.Again(t)
+		if _, err := other.EndPurchase(t.Context(), storetest.Operator, "one", store.StateRefunded); err != nil {
+			t.Fatal(err)
+		}
+		hear(storedb.TopicLicenses)
+		if got := f.Revoked(t); len(got) != 1 || got[0] != l.License.ID {
+			t.Errorf("revoked: %v", got)
+		}
+		if _, err := other.Licensing.RotateKey(t.Context(), storetest.Operator, false); err != nil {
+			t.Fatal(err)
+		}
+		hear(storedb.TopicLicenseKeys)
+		if f.KeySet(t).Len() != 2 {
+			t.Errorf("%d keys", f.KeySet(t).Len())
+		}
+	})
+}

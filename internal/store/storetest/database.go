@@ -1,0 +1,83 @@
+package storetest
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// Audits lists the audit log as "action workspace subject", oldest first.
+func (f *Fixture) Audits(t testing.TB) []string {
+	t.Helper()
+	list, err := f.DB().Audits(t.Context(), peopledb.AuditFilter{Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, a := range slices.Backward(list) {
+		texts = append(texts, strings.TrimSpace(string(a.Action)+" "+a.Workspace+" "+a.Subject))
+	}
+	return texts
+}
+
+// NewestAudit is the newest entry of the audit log.
+func (f *Fixture) NewestAudit(t testing.TB) peopledb.Audit {
+	t.Helper()
+	list, err := f.DB().Audits(t.Context(), peopledb.AuditFilter{Limit: 1})
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	return list[0]
+}
+
+// Execute runs statements beside the store, as another program would: nobody is told.
+func (f *Fixture) Execute(t testing.TB, statements ...string) {
+	t.Helper()
+	for _, statement := range statements {
+		if _, err := f.DB().Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Rows counts the rows of a table.
+func (f *Fixture) Rows(t testing.TB, table string) int64 {
+	t.Helper()
+	n, err := sqldb.One(t.Context(), f.DB().Queries, sqldb.Value[int64], `SELECT count(*) FROM `+table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Dump reads all text and blobs of a table.
+func (f *Fixture) Dump(t testing.TB, table string) string {
+	t.Helper()
+	if f.At.Engine == dbtest.Postgres {
+		rows, err := sqldb.List(t.Context(), f.DB().Queries, sqldb.Value[string], `SELECT row_to_json(t)::text FROM "`+table+`" t`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(rows, "\n")
+	}
+	path := filepath.Join(t.TempDir(), "copy.db")
+	err := f.DB().Session(t.Context(), func(session *storedb.DB) error { // which puts it in no transaction
+		_, err := session.Exec(t.Context(), `VACUUM INTO $1`, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}

@@ -1,0 +1,274 @@
+package transfer_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storetest"
+	"github.com/countersign/countersign/internal/store/transfer"
+	"github.com/google/go-cmp/cmp"
+)
+
+// utf16Text is a text in UTF-16 with a byte order mark.
+func utf16Text(order binary.AppendByteOrder, text string) string {
+	var out []byte
+	for _, unit := range append([]uint16{0xfeff}, utf16.Encode([]rune(text))...) {
+		out = order.AppendUint16(out, unit)
+	}
+	return string(out)
+}
+
+const saleHeader = "Purchase Code,Item ID,License,Amount,Currency,Sale Date,Supported Until,Buyer,Buyer Email"
+
+func TestCSVIsReadInEveryEncodingAndWithEverySeparator(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		rows := saleHeader + "\nCODE-%s,1,Regular License,\"49,00\",usd,2024-04-27,2025-04-27 12:00:00,\"Zoë\nLee\",zoe@x.example\n"
+		forms := map[string]func(string) string{
+			"plain": func(s string) string { return s }, "BOM": func(s string) string { return "\ufeff" + s },
+			"CRLF":       func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+			"semicolons": func(s string) string { return strings.NewReplacer("49,00", "49,00", ",", ";").Replace(s) },
+			"tabs":       func(s string) string { return strings.NewReplacer("49,00", "49,00", ",", "\t").Replace(s) },
+			"bars":       func(s string) string { return strings.NewReplacer("49,00", "49,00", ",", "|").Replace(s) },
+			"LE":         func(s string) string { return utf16Text(binary.LittleEndian, s) },
+			"BE":         func(s string) string { return utf16Text(binary.BigEndian, s) },
+		}
+		for name, form := range forms {
+			report, bad := f.ImportText(t, form(fmt.Sprintf(rows, name)), storetest.CSVInto("ada", nil))
+			if len(bad) > 0 || !report.Written || report.Purchases.New != 1 {
+				t.Fatalf("%s: %+v, %v", name, report, bad)
+			}
+			p := f.Purchase(t, "CODE-"+name)
+			got := fmt.Sprintln(p.ItemID, p.License, p.Price, p.Currency, p.SoldAt, p.SupportedUntil, p.BuyerName, p.BuyerEmail)
+			if want := "1 Regular 49.00 USD 2024-04-27T00:00:00Z 2025-04-27T12:00:00Z Zoë\nLee zoe@x.example\n"; got != want {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+	})
+}
+
+func TestColumnsThatCannotBeToldAreRefusedBeforeAnyRow(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		cases := []struct {
+			name, file string
+			o          transfer.CSVOptions
+			code, want string
+		}{
+			{"an unknown column", "code,Colour\n", transfer.CSVOptions{Workspace: "ada"}, "csv_columns", `No field for "Colour"`},
+			{"two columns for one field", "code,Sale Date,Date\n", transfer.CSVOptions{Workspace: "ada"}, "csv_columns", "are both date"},
+			{"a required field without a column", "code,item_id,license,currency\n", transfer.CSVOptions{Workspace: "ada"}, "csv_columns", "No column is date"},
+			{"a map of a column that is not there", "code\n", transfer.CSVOptions{Workspace: "ada", Map: map[string]string{"Ref": "code"}}, "csv_columns", `No column "ref"`},
+			{"a map to a field that is not there", "Ref,code\n", transfer.CSVOptions{Workspace: "ada", Map: map[string]string{"Ref": "reference"}}, "csv_columns", `No field for "reference"`},
+			{"a value for a field that a column has", "code\n", transfer.CSVOptions{Workspace: "ada", Set: map[string]string{"code": "x"}}, "csv_columns", "the column \"code\" has it, too"},
+			{"a value that is not one", "code\n", transfer.CSVOptions{Workspace: "ada", Set: map[string]string{"date": "1.2.2024"}}, "csv_columns", "ambiguous"},
+			{"an empty file", "\n", transfer.CSVOptions{Workspace: "ada"}, "csv_header", "the file is empty"},
+			{"two separators", "a,b;c\n", transfer.CSVOptions{Workspace: "ada"}, "csv_header", "two separators"},
+			{"several workspaces", "id\n", transfer.CSVOptions{}, "csv_workspace", "several workspaces"},
+			{"no such workspace", "id\n", transfer.CSVOptions{Workspace: "eve"}, "workspace_not_found", "eve"},
+		}
+		for _, c := range cases {
+			_, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(c.file), transfer.ImportOptions{CSV: &c.o})
+			if !fault.HasCode(err, c.code) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+	})
+}
+
+func TestColumnsAreRememberedByTheirHeader(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		file := func(code string) string {
+			return "Ref;Sold;Notes;Item ID;License;Currency\n" + code + ";2024-04-27;x;1;Regular;USD\n"
+		}
+		fields := map[string]string{"Ref": "code", "Notes": ""}
+		dry := storetest.CSVInto("ada", fields)
+		dry.DryRun = true
+		if report, bad := f.ImportText(t, file("code-0"), dry); len(bad) > 0 || report.Purchases.New != 1 {
+			t.Fatalf("%+v, %v", report, bad)
+		}
+		import_ := func(workspace string, fields map[string]string, code string) (transfer.ImportReport, error) {
+			return f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(file(code)), storetest.CSVInto(workspace, fields))
+		}
+		if _, err := import_("ada", nil, "code-1"); !fault.HasCode(err, "csv_columns") {
+			t.Errorf("a dry run was remembered: %v", err)
+		}
+		if r, err := import_("ada", fields, "code-2"); err != nil || !r.Written || r.CSV.Remembered {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		r, err := import_("ada", nil, "code-3")
+		if err != nil || !r.Written || !r.CSV.Remembered {
+			t.Errorf("%+v, %v", r, err)
+		}
+		var columns []string
+		for _, c := range r.CSV.Columns {
+			columns = append(columns, c.Name+"="+c.Field)
+		}
+		want := []string{"Ref=purchase_code", "Sold=date", "Notes=", "Item ID=item_id", "License=license_type", "Currency=currency"}
+		if diff := cmp.Diff(want, columns); diff != "" {
+			t.Error(diff)
+		}
+		if _, err := import_("bob", nil, "code-4"); !fault.HasCode(err, "csv_columns") {
+			t.Errorf("another workspace uses it: %v", err)
+		}
+	})
+}
+
+func TestWhatNoColumnHasStays(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, storetest.Lines(
+			storetest.ItemText("ada", 1, `"description":"long"`, `"tags":["a"]`, `"licensing":{"regular_domains":5,"wildcard":false,"staging_hosts":[]}`),
+			storetest.PurchaseText("ada", 1, "code-1", `"state":"refunded","state_at":"2026-05-05T05:05:05Z"`, `"downloaded":true`, `"buyer":{"name":"Zoe","email":"z@x.example"}`),
+		))
+		exported := f.MustExport(t, false)
+		sale := "code,item_id,license,price,currency,date\ncode-1,1,Regular,%s,USD,2024-04-27T12:00:00Z\n"
+		price := f.Purchase(t, "code-1").Price
+		for _, file := range []string{"Item ID,Name\n1,Item 1\n", fmt.Sprintf(sale, price)} {
+			if r, bad := f.ImportText(t, file, storetest.CSVInto("ada", nil)); len(bad) > 0 || r.Purchases.Same+r.Items.Same != 1 {
+				t.Errorf("%+v, %v", r, bad)
+			}
+		}
+		if got := f.MustExport(t, false); got != exported {
+			t.Error(storetest.FirstDifference(exported, got))
+		}
+		if r, bad := f.ImportText(t, "Item ID,Title\n1,new\n", storetest.CSVInto("ada", nil)); len(bad) > 0 || r.Items.Changed != 1 {
+			t.Errorf("%+v, %v", r, bad)
+		}
+		f.ImportText(t, fmt.Sprintf(sale, "1.50"), storetest.CSVInto("ada", nil))
+		want := strings.Replace(exported, `"name":"Item 1"`, `"name":"new"`, 1)
+		want = strings.Replace(want, `"price":`+price.String(), `"price":1.50`, 1)
+		if got := f.MustExport(t, false); got != want {
+			t.Error(storetest.FirstDifference(want, got))
+		}
+	})
+}
+
+// manySales is 10,000 rows of which six are bad.
+func manySales() string {
+	var file strings.Builder
+	file.WriteString(saleHeader + "\n")
+	for i := range 10_000 {
+		item, date, email, amount := "1", "2024-04-27", "b@x.example", "49"
+		switch i {
+		case 17:
+			item = "3" // of bob
+		case 1000:
+			date = "04/05/2024"
+		case 2000:
+			amount = "1,204"
+		case 3000:
+			email = "=HYPERLINK(1)"
+		case 4000:
+			item = "one"
+		case 9999:
+			date = ""
+		}
+		fmt.Fprintf(&file, "CODE-%05d-of-many-sales,%s,Regular,%q,USD,%s,,\"Zoe\nLee\",%s\n", i, item, amount, date, email)
+	}
+	return file.String()
+}
+
+func TestOfTenThousandRowsTheBadOnesComeBackWithTheirReasons(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		reasons := map[int]string{}
+		var rejects []string
+		o := storetest.CSVInto("ada", nil)
+		o.Bad = func(line int, reason string, raw []byte) {
+			reasons[line] = reason
+			rejects = append(rejects, string(raw))
+		}
+		run := func() transfer.ImportReport {
+			t.Helper()
+			reasons, rejects = map[int]string{}, nil
+			r, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(manySales()), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		o.DryRun = true
+		if r := run(); r.Written || r.Bad != 6 || r.Purchases.New != 9994 || r.Lines != 10_000 {
+			t.Errorf("%+v", r)
+		}
+		want := []int{36, 2002, 4002, 6002, 8002, 20_000}
+		if got := slices.Sorted(maps.Keys(reasons)); !slices.Equal(got, want) {
+			t.Errorf("bad lines %v (%v), want %v", got, reasons, want)
+		}
+		o.DryRun = false
+		if r := run(); r.Written || f.Rows(t, "purchases") != 0 {
+			t.Errorf("%+v", r)
+		}
+		o.SkipBad = true
+		if r := run(); !r.Written || f.Rows(t, "purchases") != 9994 {
+			t.Errorf("%+v", r)
+		}
+		file := strings.Join(rejects, "\n") + "\n"
+		for _, text := range []string{saleHeader + ",reason\n", `,'=HYPERLINK(1),"buyer.email ""=HYPERLINK(1)"" is not an e-mail address"`} {
+			if !strings.Contains(file, text) {
+				t.Errorf("%q is missing in %s", text, file)
+			}
+		}
+		fixed := strings.NewReplacer(",3,", ",1,", "04/05/2024", "2024-05-04", `,"1,204",`, ",1204.00,", "'=HYPERLINK(1)", "z@x.example", ",one,", ",1,", ",USD,,,", ",USD,2024-04-27,,").Replace(file)
+		if r, bad := f.ImportText(t, fixed, storetest.CSVInto("ada", nil)); len(bad) > 0 || r.Purchases.New != 6 {
+			t.Errorf("%+v, %v", r, bad)
+		}
+	})
+}
+
+// A row can also turn out bad when all are staged.
+func TestARowThatConflictsComesBackAsARow(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, storetest.Lines(storetest.PurchaseText("bob", 3, "taken")))
+		var raw string
+		o := storetest.CSVInto("ada", nil)
+		o.Bad = func(line int, reason string, text []byte) { raw = fmt.Sprintf("%d: %s", line, text) }
+		r, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader("code;item_id;license;currency;date\nfree;1;Regular;USD;2024-04-27\nTAKEN;1;Regular;USD;2024-04-27\n"), o)
+		if err != nil || r.Written || r.Bad != 1 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		want := "3: code;item_id;license;currency;date;reason\nTAKEN;1;Regular;USD;2024-04-27;\"this purchase code already exists; codes are unique in the store and do not depend on upper and lower case\""
+		if raw != want {
+			t.Errorf("%s\nwant\n%s", raw, want)
+		}
+	})
+}
+
+func TestItemsOfAnotherWorkspaceAreNotTakenByCSV(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		r, bad := f.ImportText(t, "id,name,currency,published_at\n3,mine,USD,2024-04-27\n", storetest.CSVInto("ada", nil))
+		if len(bad) != 1 || r.Written || !strings.Contains(bad[0].Reason, "already exists") {
+			t.Errorf("%+v, %v", r, bad)
+		}
+		_, err := f.Transfer.Import(t.Context(), people.Actor{}, nil, storetest.CSVInto("ada", nil))
+		if !fault.HasCode(err, "key_scope") {
+			t.Error(err)
+		}
+	})
+}
+
+func TestARowDoesNotTakeBackWhatWasEditedWhileTheFileWasRead(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		other := f.Again(t)
+		file := "id,name\n1,from the file\n2,from the file\n" + strings.Repeat("\n", 200_000)
+		var reason string
+		o := storetest.CSVInto("ada", nil)
+		o.SkipBad, o.Bad = true, func(line int, why string, _ []byte) { reason += fmt.Sprint(line, " ", why) }
+		r, err := f.Transfer.Import(t.Context(), storetest.Operator, storetest.NewMeddler(strings.NewReader(file), func() {
+			if _, err := other.EditItem(t.Context(), storetest.Operator, 1, func(i *store.Item, _ string) error { i.Description = "edited"; return nil }); err != nil {
+				t.Error(err)
+			}
+		}), o)
+		if err != nil || r.Items.Changed != 1 || r.Bad != 1 || !strings.Contains(reason, "2 somebody has changed this item") {
+			t.Errorf("%+v, %v, %s", r, err, reason)
+		}
+		if exported := f.MustExport(t, false); !strings.Contains(exported, `"description":"edited"`) || strings.Count(exported, "from the file") != 1 {
+			t.Error(exported)
+		}
+	})
+}
