@@ -42,6 +42,14 @@ func Engines(t *testing.T, fn func(t *testing.T, db DB)) {
 	}
 }
 
+// Both is Engines for a test that compares the engines: it always runs fn on both.
+func Both(t *testing.T, fn func(t *testing.T, db DB)) {
+	t.Helper()
+	for _, engine := range []string{SQLite, Postgres} {
+		t.Run(engine, func(t *testing.T) { fn(t, New(t, engine)) })
+	}
+}
+
 // EnginesOf returns the engines of [Engines], for a test that makes its databases itself.
 func EnginesOf(t *testing.T) []string {
 	t.Helper()

@@ -58,8 +58,9 @@ func TestCopiesOfATemplateAreFilledOnceAndIndependent(t *testing.T) {
 		}
 		return run(db.URL, "CREATE TABLE notes (id bigint)")
 	})
-	for range 2 {
-		template.Engines(t, func(t *testing.T, db DB) {
+	for _, engine := range []string{SQLite, Postgres, SQLite, Postgres} {
+		t.Run(engine, func(t *testing.T) {
+			db := template.New(t, engine)
 			path := filepath.Join(db.Dir, "folder", "file")
 			if content, err := os.ReadFile(path); err != nil || string(content) != "as filled" {
 				t.Fatalf("%q, %v", content, err)
@@ -113,9 +114,9 @@ func TestDatabasesOfAServerThatWasGivenAreDropped(t *testing.T) {
 	}
 }
 
-func TestEnginesRunsBoth(t *testing.T) {
+func TestBothEnginesAreRun(t *testing.T) {
 	seen := map[string]bool{}
-	Engines(t, func(t *testing.T, db DB) {
+	Both(t, func(t *testing.T, db DB) {
 		seen[db.Engine] = true
 		if (db.URL != "") != (db.Engine == Postgres) {
 			t.Errorf("%s has the URL %q", db.Engine, db.URL)

@@ -114,22 +114,22 @@ func (db *DB) copyFault(path string, err error, code int) error {
 }
 
 func (s *shared) content(ctx context.Context, on runner, fn func(*Content) error) error {
-	c, err := s.contentOn(ctx, on)
+	c, err := s.contentOn(ctx, on, s.options.ownTables)
 	if err != nil {
 		return err
 	}
 	return s.wrap(fn(c))
 }
 
-// contentOn is the content that a connection reads.
-func (s *shared) contentOn(ctx context.Context, on runner) (*Content, error) {
+// contentOn is the content that a connection reads. own selects the tables of the schemas.
+func (s *shared) contentOn(ctx context.Context, on runner, own func(context.Context, map[string]int64, []Table) ([]Table, error)) (*Content, error) {
 	c := &Content{engine: s.engine, on: on}
 	there, err := c.allTables(ctx)
 	if err == nil {
 		c.Versions, err = c.versions(ctx, s.options.Schemas, there)
 	}
 	if err == nil {
-		c.Tables, err = s.options.ownTables(ctx, c.Versions, there)
+		c.Tables, err = own(ctx, c.Versions, there)
 	}
 	if err == nil {
 		c.Sequences, err = c.sequences(ctx)
@@ -275,9 +275,17 @@ func (o Options) tableNames(ctx context.Context, versions map[string]int64) ([]s
 	}
 	c := &Content{engine: SQLite, on: pool}
 	all, err := c.allTables(ctx)
-	return slices.DeleteFunc(Convert(all, func(t Table) string { return t.Name }), func(name string) bool {
-		return strings.HasPrefix(name, "sqlite_") || slices.ContainsFunc(o.Schemas, func(s Schema) bool { return name == versionTable(s.Name) })
-	}), err
+	return slices.DeleteFunc(Convert(all, func(t Table) string { return t.Name }), o.isList), err
+}
+
+// madeTables is ownTables in a file that has no tables but those that its migrations made.
+func (o Options) madeTables(_ context.Context, _ map[string]int64, there []Table) ([]Table, error) {
+	return slices.DeleteFunc(slices.Clone(there), func(t Table) bool { return o.isList(t.Name) }), nil
+}
+
+// isList reports whether a table is a list of SQLite's, or of the versions of a schema.
+func (o Options) isList(name string) bool {
+	return strings.HasPrefix(name, "sqlite_") || slices.ContainsFunc(o.Schemas, func(s Schema) bool { return name == versionTable(s.Name) })
 }
 
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -27,7 +27,7 @@ func (db *DB) lockTables(ctx context.Context, t *transaction) error {
 	if err := checkUnused(ctx, t.sql); err != nil {
 		return err
 	}
-	c, err := db.contentOn(ctx, t.sql)
+	c, err := db.contentOn(ctx, t.sql, db.options.ownTables)
 	if err != nil || len(c.Tables) == 0 {
 		return err
 	}

@@ -199,7 +199,7 @@ func (l *fileLoad) Table(ctx context.Context, t Table, next func() ([]any, error
 
 // Content is that of [Load].
 func (l *fileLoad) Content(ctx context.Context) (*Content, error) {
-	return l.shared.contentOn(ctx, l.pool)
+	return l.shared.contentOn(ctx, l.pool, l.shared.options.madeTables)
 }
 
 // columnTypes returns the declared types of a table's columns in lower case. A table or a column

@@ -111,7 +111,7 @@ func (l *postgresLoad) fill(ctx context.Context, b Build) error {
 			return contentError(err)
 		}
 	}
-	return l.setSequences(ctx, b.Sequences)
+	return l.setSequences(ctx, names, b.Sequences)
 }
 
 func (l *postgresLoad) exec(ctx context.Context, statement string) error {
@@ -178,14 +178,10 @@ func (l *postgresLoad) dropReferences(ctx context.Context, tables []string) (res
 }
 
 // setSequences lets tables that number their rows go on above the numbers given before.
-func (l *postgresLoad) setSequences(ctx context.Context, sequences map[string]int64) error {
-	c, err := l.Content(ctx)
-	if err != nil {
-		return err
-	}
+func (l *postgresLoad) setSequences(ctx context.Context, tables []string, sequences map[string]int64) error {
 	owned, err := list(ctx, l.pool, scanSequence, selectSequences)
 	for _, s := range owned {
-		if err != nil || !slices.ContainsFunc(c.Tables, func(t Table) bool { return t.Name == s.table }) {
+		if err != nil || !slices.Contains(tables, s.table) {
 			continue
 		}
 		err = l.exec(ctx, "SELECT setval('"+quote(s.name)+"', greatest((SELECT max("+quote(s.column)+") FROM "+quote(s.table)+"), "+
@@ -220,7 +216,7 @@ func (l *postgresLoad) Table(ctx context.Context, t Table, next func() ([]any, e
 
 // Content is that of [Load].
 func (l *postgresLoad) Content(ctx context.Context) (*Content, error) {
-	return l.shared.contentOn(ctx, l.pool)
+	return l.shared.contentOn(ctx, l.pool, l.shared.options.ownTables)
 }
 
 // nestedConnector makes connections of one that is in a transaction.

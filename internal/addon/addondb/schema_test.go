@@ -16,7 +16,7 @@ import (
 // A migration that differs between the engines makes the same columns on both.
 func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 	columns := map[string][]string{}
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.Both(t, func(t *testing.T, at dbtest.DB) {
 		db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "addon.db"), Schemas: Schemas})
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // A migration that differs between the engines makes the same columns on both.
 func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 	columns := map[string][]string{}
-	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+	dbtest.Both(t, func(t *testing.T, at dbtest.DB) {
 		db := openMigrated(t, at, Schemas)
 		query := `SELECT m.name, c.name, c.type, c."notnull" = 0 AND c.pk = 0 FROM sqlite_schema m JOIN pragma_table_info(m.name) c
 			WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name NOT LIKE '%_versions'`

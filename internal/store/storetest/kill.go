@@ -6,7 +6,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,32 +25,20 @@ type Act func(ctx context.Context, s *store.Store, step func()) error
 // at the point where it is to be killed. Every question for the time is a step as well. The store
 // is prepared before any act but "migrate".
 func Main(m *testing.M, acts map[string]Act) {
-	if number, place := dbtest.ChildStep(); number != "" {
-		fmt.Println("failed:", beKilled(os.Getenv(envAct), acts, number, place))
-		os.Exit(1)
-	}
-	dbtest.Setup()
-	os.Exit(m.Run())
+	dbtest.Main(m, func(step string, place dbtest.DB) error { return beKilled(os.Getenv(envAct), acts, step, place) })
 }
 
 // beKilled does one act. The process stops at the step with a number, or when it has done
 // everything; it returns only an error.
 func beKilled(name string, acts map[string]Act, number string, place dbtest.DB) error {
 	ctx := context.Background()
-	stopAt, err := strconv.Atoi(number)
+	step, err := dbtest.StopAt(number)
 	if err != nil {
 		return err
 	}
 	act, known := acts[name]
 	if !known {
 		return fmt.Errorf("no act %q", name)
-	}
-	var steps atomic.Int64
-	step := func() {
-		if steps.Add(1) == int64(stopAt) {
-			fmt.Println("waiting")
-			select {}
-		}
 	}
 	s, err := store.Open(ctx, store.Options{
 		Dir: place.Dir, URL: place.URL, Now: func() time.Time { step(); return Noon }, Progress: func(int64, int64) { step() },
