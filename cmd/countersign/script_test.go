@@ -35,25 +35,30 @@ import (
 // scripts open, create, migrate, move, back up and serve, or go a long way through a service.
 const anyEngine = "# engine: any\n"
 
-// scriptsFor returns the scripts that run on an engine.
-func scriptsFor(t *testing.T, engine string) (files []string) {
-	all, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(all) == 0 {
-		t.Fatalf("%d scripts, %v", len(all), err)
-	}
-	for _, file := range all {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if engine == dbtest.SQLite || !bytes.HasPrefix(text, []byte(anyEngine)) {
-			files = append(files, file)
-		}
+// scripts returns all scripts.
+func scripts(t *testing.T) []string {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scripts, %v", len(files), err)
 	}
 	return files
 }
 
-// TestScripts runs testdata/*.txt on both engines, see [anyEngine]. Beside the commands of
+// scriptsFor returns the scripts that run on an engine.
+func scriptsFor(t *testing.T, engine string) []string {
+	return slices.DeleteFunc(scripts(t), func(file string) bool {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.HasPrefix(text, []byte(anyEngine)) {
+			return engine != dbtest.SQLite
+		}
+		return !slices.Contains(dbtest.EnginesOf(file), engine)
+	})
+}
+
+// TestScripts runs testdata/*.txt on the engines of [dbtest.EnginesOf], see [anyEngine]. Beside the commands of
 // testscript, scripts have:
 //
 //	countersign ARGS     run the program in this process; exec countersign starts another one
@@ -77,7 +82,7 @@ func scriptsFor(t *testing.T, engine string) (files []string) {
 //	fetch PATH [WANT]    ask the started addon, until the answer matches where WANT is
 //	                     given; prints status, headers and body
 func TestScripts(t *testing.T) {
-	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
+	dbtest.Both(t, func(t *testing.T, db dbtest.DB) {
 		testscript.Run(t, testscript.Params{
 			Files:              scriptsFor(t, db.Engine),
 			RequireUniqueNames: true,
@@ -102,7 +107,7 @@ func TestScripts(t *testing.T) {
 // The command stop of testscript ends a script, and what follows is not run.
 func TestNoScriptEndsEarly(t *testing.T) {
 	early := regexp.MustCompile(`(?m)^(\[.*\] )?stop\b`)
-	for _, file := range scriptsFor(t, dbtest.SQLite) {
+	for _, file := range scripts(t) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -119,7 +119,7 @@ func wantCode(t testing.TB, err error, kind countersign.Kind, code string) {
 func TestABackupOfEitherEngineIsRestoredIntoEither(t *testing.T) {
 	t.Parallel()
 	for _, from := range []string{dbtest.SQLite, dbtest.Postgres} {
-		for _, to := range dbtest.EnginesOf(t) {
+		for _, to := range dbtest.EnginesOf(t.Name()) {
 			t.Run(from+" to "+to, func(t *testing.T) {
 				t.Parallel()
 				source := at(t, template.New(t, from))

@@ -37,7 +37,7 @@ type DB struct {
 // go test ./... is done in half the time, and CI, and whoever works at a test, run everything.
 func Engines(t *testing.T, fn func(t *testing.T, db DB)) {
 	t.Helper()
-	for _, engine := range EnginesOf(t) {
+	for _, engine := range EnginesOf(t.Name()) {
 		t.Run(engine, func(t *testing.T) { fn(t, New(t, engine)) })
 	}
 }
@@ -50,13 +50,13 @@ func Both(t *testing.T, fn func(t *testing.T, db DB)) {
 	}
 }
 
-// EnginesOf returns the engines of [Engines], for a test that makes its databases itself.
-func EnginesOf(t *testing.T) []string {
-	t.Helper()
+// EnginesOf returns the engines on which [Engines] runs the test or the case with a name, for a test
+// that makes its databases itself.
+func EnginesOf(name string) []string {
 	if selected := flag.Lookup("test.run"); required() || selected != nil && selected.Value.String() != "" {
 		return []string{SQLite, Postgres}
 	}
-	return []string{Either(t)}
+	return []string{either(name)}
 }
 
 // AnEngine runs fn on one engine ([Either]), as a subtest with its name. It is for tests of pages and
@@ -70,11 +70,12 @@ func AnEngine(t *testing.T, fn func(t *testing.T, db DB)) {
 // Either returns an engine for a test or a case of a table: by its name, so that those of a package
 // are spread over both. It is for rules that no SQL decides. Without PostgreSQL all run on SQLite,
 // which one line says.
-func Either(t *testing.T) (engine string) {
-	t.Helper()
-	name := fnv.New32a()
-	name.Write([]byte(t.Name()))
-	if name.Sum32()%2 == 0 || testing.Short() {
+func Either(t *testing.T) (engine string) { return either(t.Name()) }
+
+func either(name string) (engine string) {
+	sum := fnv.New32a()
+	sum.Write([]byte(name))
+	if sum.Sum32()%2 == 0 || testing.Short() {
 		return SQLite
 	}
 	if os.Getenv("COUNTERSIGN_TEST_POSTGRES") == "" && !required() {

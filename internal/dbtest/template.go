@@ -41,7 +41,7 @@ func NewTemplate(fill func(DB) error) *Template {
 // Engines is [Engines] with copies of the template.
 func (m *Template) Engines(t *testing.T, fn func(t *testing.T, db DB)) {
 	t.Helper()
-	for _, engine := range EnginesOf(t) {
+	for _, engine := range EnginesOf(t.Name()) {
 		t.Run(engine, func(t *testing.T) { fn(t, m.New(t, engine)) })
 	}
 }

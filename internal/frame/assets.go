@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
@@ -33,9 +34,10 @@ type assets struct {
 	files  map[string]asset
 }
 
-func loadAssets(parent string) (*assets, error) {
-	a := &assets{files: map[string]asset{}}
-	sum := sha256.New()
+// embedded are the assets in a folder without a parent. Compressing them takes longer than anything
+// else that a start does, so both services of a process share them.
+var embedded = sync.OnceValues(func() (assets, error) {
+	files, sum := map[string]asset{}, sha256.New()
 	err := fs.WalkDir(assetFiles, "assets", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -46,11 +48,16 @@ func loadAssets(parent string) (*assets, error) {
 		}
 		io.WriteString(sum, name)
 		sum.Write(content)
-		a.files[path.Base(name)] = asset{plain: content, gzip: smaller(content), mediaType: mediaType(name)}
+		files[path.Base(name)] = asset{plain: content, gzip: smaller(content), mediaType: mediaType(name)}
 		return nil
 	})
-	a.folder = parent + "/" + hex.EncodeToString(sum.Sum(nil)[:8])
-	return a, err
+	return assets{folder: hex.EncodeToString(sum.Sum(nil)[:8]), files: files}, err
+})
+
+func loadAssets(parent string) (*assets, error) {
+	a, err := embedded()
+	a.folder = parent + "/" + a.folder
+	return &a, err
 }
 
 // mediaType does not ask the machine, whose table may lack fonts.

@@ -54,7 +54,7 @@ func TestKilledKeyCreateIsAllOrNothing(t *testing.T) {
 // What was acknowledged is there, and at most the one that was under way besides.
 func TestKeysOutliveTheProcessThatMadeThem(t *testing.T) {
 	t.Parallel()
-	for _, engine := range dbtest.EnginesOf(t) {
+	for _, engine := range dbtest.EnginesOf(t.Name()) {
 		for round := range 5 {
 			t.Run(engine+" "+storetest.Text(round), func(t *testing.T) {
 				f := storetest.Prepared(t, storetest.TwoShopsStore.New(t, engine))

@@ -140,7 +140,7 @@ func TestReadyOnlyWithItsContent(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			for _, engine := range dbtest.EnginesOf(t) {
+			for _, engine := range dbtest.EnginesOf(t.Name()) {
 				if c.only != "" && c.only != engine {
 					continue
 				}

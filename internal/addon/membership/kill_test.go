@@ -45,7 +45,7 @@ func beKilled(step string, place dbtest.DB) error {
 // commit and the acknowledgement loses nothing, and nothing is granted twice.
 func TestAProcessThatIsKilledLosesNothingAndGrantsNothingTwice(t *testing.T) {
 	t.Parallel()
-	for _, engine := range dbtest.EnginesOf(t) {
+	for _, engine := range dbtest.EnginesOf(t.Name()) {
 		t.Run(engine, func(t *testing.T) {
 			for point := range dbtest.Steps(engine) {
 				if point > 80 {

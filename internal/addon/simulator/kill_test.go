@@ -42,7 +42,7 @@ func beKilled(step string, place dbtest.DB) error {
 // site is told of one change at most.
 func TestAProcessThatIsKilledLeavesTheRestToTheQueue(t *testing.T) {
 	t.Parallel()
-	for _, engine := range dbtest.EnginesOf(t) {
+	for _, engine := range dbtest.EnginesOf(t.Name()) {
 		t.Run(engine, func(t *testing.T) {
 			var outcomes [2]int
 			const stride = 7 // every point takes too long

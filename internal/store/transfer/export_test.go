@@ -45,7 +45,7 @@ func TestExportComesBackByteByByte(t *testing.T) {
 	for _, from := range []string{dbtest.SQLite, dbtest.Postgres} {
 		source := storetest.Prepared(t, dbtest.New(t, from))
 		fill(t, source)
-		for _, to := range dbtest.EnginesOf(t) {
+		for _, to := range dbtest.EnginesOf(t.Name()) {
 			for _, withKeys := range []bool{false, true} {
 				t.Run(from+" to "+to, func(t *testing.T) {
 					target := storetest.Prepared(t, dbtest.New(t, to))

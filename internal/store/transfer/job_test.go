@@ -97,7 +97,7 @@ func TestAnImportRunsAsAJob(t *testing.T) {
 
 func TestAKilledImportJobIsDoneByTheNextProcess(t *testing.T) {
 	t.Parallel()
-	for _, engine := range dbtest.EnginesOf(t) {
+	for _, engine := range dbtest.EnginesOf(t.Name()) {
 		t.Run(engine, func(t *testing.T) {
 			outcomes := map[string]int{}
 			for step := range dbtest.Steps(engine) {

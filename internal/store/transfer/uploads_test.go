@@ -78,7 +78,7 @@ func isUpload(name string) bool { return strings.HasSuffix(name, ".upload") }
 
 func TestAKilledUploadIsThereOrSwept(t *testing.T) {
 	t.Parallel()
-	for _, engine := range dbtest.EnginesOf(t) {
+	for _, engine := range dbtest.EnginesOf(t.Name()) {
 		t.Run(engine, func(t *testing.T) {
 			outcomes := map[string]int{}
 			for step, last := 1, false; !last; step++ {
