@@ -30,6 +30,7 @@ func TestConfigurationsInDeployAreThoseOfTheManuals(t *testing.T) {
 
 // The commands of the containers exist, with their flags, and Caddy accepts its configuration.
 func TestTheContainersOfComposeAreCalledAsTheyExpect(t *testing.T) {
+	t.Parallel()
 	dbtest.Long(t)
 	dbtest.NeedProgram(t, "sh")
 	r := newReader(t, "deploy/compose.yaml", newPrograms(t))

@@ -1,6 +1,10 @@
 package countersign_test
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
@@ -8,5 +12,26 @@ import (
 
 func TestMain(m *testing.M) {
 	dbtest.Setup()
-	m.Run()
+	os.Exit(withProgramFolder(m))
 }
+
+// programFolder is where buildProgram puts countersign.
+var programFolder string
+
+func withProgramFolder(m *testing.M) int {
+	var err error
+	if programFolder, err = os.MkdirTemp("", "countersign-program-"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(programFolder)
+	return m.Run()
+}
+
+// buildProgram builds countersign for all tests that run it.
+var buildProgram = sync.OnceValue(func() error {
+	out, err := exec.Command("go", "build", "-o", programFolder, "./cmd/countersign").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
+})

@@ -54,6 +54,7 @@ func fences(t *testing.T, page string) (all []fence) {
 
 // Everything that a page tells its reader to type is typed here, in the page's order.
 func TestTheBlocksOfEveryManualWork(t *testing.T) {
+	t.Parallel()
 	dbtest.Long(t)
 	dbtest.NeedProgram(t, "sh")
 	dbtest.NeedProgram(t, "curl")
@@ -100,6 +101,7 @@ func (r *reader) follow(blocks []fence) {
 // Who has only README.md gets a validated code, a store with a key and a signed license,
 // and an addon behind nginx with a signed-in administrator.
 func TestREADMEAloneIsEnough(t *testing.T) {
+	t.Parallel()
 	dbtest.Long(t)
 	dbtest.NeedProgram(t, "sh")
 	dbtest.NeedProgram(t, "curl")

@@ -11,6 +11,7 @@ import (
 )
 
 func TestAnInterruptedCommandWhoseCommitWaits(t *testing.T) {
+	t.Parallel()
 	db := dbtest.Alone(t)
 	env := environment{envData: db.Dir, envDB: db.URL}
 	if r := commandIn(t, env, "store", "import", writeFile(t, shopLines)); r.code != 0 {

@@ -20,6 +20,7 @@ func (s *running) calledID(path string) string {
 }
 
 func TestATailFollowsARunningServer(t *testing.T) {
+	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
 		env := environment{envData: db.Dir, envDB: db.URL}
 		server := startServer(t, env, "store", "serve")

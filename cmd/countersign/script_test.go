@@ -82,6 +82,7 @@ func scriptsFor(t *testing.T, engine string) []string {
 //	fetch PATH [WANT]    ask the started addon, until the answer matches where WANT is
 //	                     given; prints status, headers and body
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	dbtest.Both(t, func(t *testing.T, db dbtest.DB) {
 		testscript.Run(t, testscript.Params{
 			Files:              scriptsFor(t, db.Engine),

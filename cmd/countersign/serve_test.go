@@ -268,6 +268,7 @@ func TestServeEndsWhenThePostgreSQLThatComesBackBelongsToAnotherKey(t *testing.T
 }
 
 func TestTheDemosCurlLineWorksWhenPasted(t *testing.T) {
+	t.Parallel()
 	dbtest.NeedProgram(t, "curl")
 	s := startCommand(t, "", environment{}, "demo", "--listen", "127.0.0.1:0", "--addon-listen", "127.0.0.1:0")
 	var said strings.Builder

@@ -45,6 +45,7 @@ func replaceKey(t *testing.T, dir string) {
 // A key file that does not belong to the database is refused before anything is written, also
 // where the tables are older.
 func TestWrongKeyFileIsRefusedBeforeAnythingIsWritten(t *testing.T) {
+	t.Parallel()
 	for _, service := range []struct {
 		name     string
 		setUp    []string
