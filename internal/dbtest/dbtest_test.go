@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,15 +14,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 )
-
-func TestEveryTestGetsItsOwnDatabase(t *testing.T) {
-	a, b := New(t, Postgres), New(t, Postgres)
-	execute(t, a.URL, "CREATE TABLE notes (id bigint)")
-	execute(t, b.URL, "CREATE TABLE notes (id bigint)")
-	if a.Dir == b.Dir {
-		t.Errorf("both tests got the folder %s", a.Dir)
-	}
-}
 
 func TestNothingIsLeftForTheNextTest(t *testing.T) {
 	var left *pgx.Conn
@@ -114,23 +104,6 @@ func TestDatabasesOfAServerThatWasGivenAreDropped(t *testing.T) {
 	}
 }
 
-func TestBothEnginesAreRun(t *testing.T) {
-	seen := map[string]bool{}
-	Both(t, func(t *testing.T, db DB) {
-		seen[db.Engine] = true
-		if (db.URL != "") != (db.Engine == Postgres) {
-			t.Errorf("%s has the URL %q", db.Engine, db.URL)
-		}
-		entries, err := os.ReadDir(db.Dir)
-		if err != nil || len(entries) != 0 {
-			t.Errorf("the folder holds %v, %v", entries, err)
-		}
-	})
-	if !seen[SQLite] {
-		t.Error("SQLite was left out")
-	}
-}
-
 // The inner process is this test binary: it starts a private server and is
 // killed. A connection that ends by itself shows that the server followed.
 func TestServerEndsWithItsProcess(t *testing.T) {
@@ -188,19 +161,6 @@ func TestASkippedTestIsVisible(t *testing.T) {
 	}
 }
 
-func TestUnrelatedInitdbOnPathDoesNotMatter(t *testing.T) {
-	fake := t.TempDir()
-	if err := os.WriteFile(filepath.Join(fake, "initdb"), []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", fake)
-	for _, folder := range programFolders() {
-		if folder == fake {
-			t.Error("a folder without a server was chosen")
-		}
-	}
-}
-
 func TestTheEndOfASessionIsNotAHeldCommit(t *testing.T) {
 	db := Alone(t)
 	conn, err := pgx.Connect(t.Context(), db.URL)
@@ -229,28 +189,4 @@ func TestTheEndOfASessionIsNotAHeldCommit(t *testing.T) {
 		t.Errorf("%d commits wait, want 0", n)
 	}
 	db.ReleaseCommits(t)
-}
-
-func TestProxyTakesTheServerAwayAndGivesItBack(t *testing.T) {
-	ctx := context.Background()
-	p := NewProxy(t, New(t, Postgres))
-	conn, err := pgx.Connect(ctx, p.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Cut()
-	if err := conn.Ping(ctx); err == nil {
-		t.Error("a connection outlived the cut")
-	}
-	var refused *net.OpError
-	if _, err := pgx.Connect(ctx, p.URL); !errors.As(err, &refused) {
-		t.Errorf("after the cut: %v, want a refused connection", err)
-	}
-	p.Restore()
-	if conn, err = pgx.Connect(ctx, p.URL); err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.Ping(ctx); err != nil {
-		t.Error(err)
-	}
 }

@@ -148,66 +148,6 @@ func TestAllThatIsWrongIsReported(t *testing.T) {
 	}
 }
 
-func TestRedirectsAreNotFollowed(t *testing.T) {
-	if err := runText(t, "# a\nGET /moved\ncode 302\nreply Location: /elsewhere\ncontains Found\n"); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestNamesStandForValues(t *testing.T) {
-	err := runText(t, `set one 1
-set two {{one}}{{one}}
-
-# a value may hold names
-GET /{{two}}
-code 200
-contains GET /11"
-remember ETag as tag
-
-# what was remembered is known to the cases below
-GET /11
-code 200
-reply ETag: {{tag}}
-empty
-`)
-	if err == nil || !strings.Contains(err.Error(), "the body holds") || strings.Contains(err.Error(), "ETag is") {
-		t.Errorf("want the last line alone to fail, not: %v", err)
-	}
-	if err := runText(t, "# a\nGET /\ncode 200\ncontains \"host\":\"127.0.0.1:\n"); err != nil {
-		t.Error(err)
-	}
-	if err := runText(t, "# a\nPOST /\ntext {{base}}\ncode 200\ncontains \"body\":\"http://127.0.0.1:\n"); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestIncludeGivesNamesAndExpectations(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"names":      "set one 1\n\nevery reply Vary: A, B\n",
-		"case":       "# a\nGET /\ncode 200\nempty\n",
-		"in/a.txt":   "include ../names\n\n# a\nGET /{{one}}\ncode 200\ncontains GET /1\n",
-		"in/bad.txt": "include ../case\n\n# b\nGET /\ncode 200\nempty\n",
-	} {
-		if err := os.MkdirAll(filepath.Join(dir, "in"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s, err := readScript(filepath.Join(dir, "in/a.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.names["one"] != "1" || len(s.every) != 1 || len(s.cases) != 1 || len(s.cases[0].expect) != 3 {
-		t.Errorf("read %+v", s)
-	}
-	if _, err := readScript(filepath.Join(dir, "in/bad.txt")); err == nil {
-		t.Error("an included file may not hold cases")
-	}
-}
-
 func TestScriptsThatAssertNothingOrSayWhatIsUnknownFail(t *testing.T) {
 	for rule, text := range map[string]string{
 		"no cases":                        "# prose\n",
