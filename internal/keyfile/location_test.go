@@ -57,6 +57,18 @@ func TestNewDatabaseGetsANewKeyFileAndKeepsIt(t *testing.T) {
 	})
 }
 
+func TestOfTwoThatCreateAKeyFileTheSecondTakesThatOfTheFirst(t *testing.T) {
+	l := &Location{Dir: t.TempDir()}
+	first, err := l.create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := l.create()
+	if err != nil || !second.Matches(first.Check()) {
+		t.Errorf("another key, or %v", err)
+	}
+}
+
 func TestKeyFileThatDoesNotBelongHere(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		l, db := place(t, at)
