@@ -176,7 +176,7 @@ func (f *Fixture) Forget(t testing.TB, key string) {
 	}
 }
 
-// Outdate gives an addon the tables that it had before the last steps of this build.
+// Outdate takes an addon back to the tables that it had before the last steps of this build.
 func Outdate(t testing.TB, at dbtest.DB) {
 	t.Helper()
 	statements := []string{`DELETE FROM addon_versions WHERE version_id > 1`}

@@ -19,7 +19,7 @@ func (f *Fixture) Opens(t testing.TB, l licensing.Signed) error {
 	return err
 }
 
-// Buyer is somebody who has bought something.
+// Buyer is a person who has bought something.
 var Buyer = people.Buyer(people.FaceAPI, netip.MustParseAddr("192.0.2.9"))
 
 // Issuer is the address of the store in its licenses.

@@ -24,7 +24,7 @@ func (f *Fixture) KeyNamed(t testing.TB, workspace, name string) store.Key {
 
 const password = "four quiet green words"
 
-// MemberOf adds somebody with a role in a workspace.
+// MemberOf adds a user with a role in a workspace.
 func (f *Fixture) MemberOf(t testing.TB, workspace string, role store.Role, email string) people.Actor {
 	t.Helper()
 	_, token, err := f.Invite(t.Context(), Operator, workspace, email, role)

@@ -90,8 +90,7 @@ func (f *Fixture) WithCache(t testing.TB) *Fixture {
 	return New(t, f.At, f.Clock, store.Options{CacheBytes: 1 << 20})
 }
 
-// Engines runs fn with an empty store on each engine, beside other tests: most of
-// what a test of a database does is to wait for a disk.
+// Engines runs fn with an empty store on each engine ([dbtest.Engines]), beside other tests.
 func Engines(t *testing.T, fn func(t *testing.T, f *Fixture)) {
 	t.Helper()
 	t.Parallel()
