@@ -15,6 +15,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -159,9 +160,10 @@ func Run(t testing.TB, a *addon.Addon) {
 func (f *Fixture) Serve(t testing.TB) {
 	t.Helper()
 	Run(t, f.Addon)
-	for last := f.Served(t); ; runtime.Gosched() { // what is not cached is another object each time
-		now := f.Served(t)
-		if now == last {
+	var last *settings.Published
+	for ; ; runtime.Gosched() { // the addon may not be ready, and what is not cached is another object each time
+		now, err := f.Settings.Published(t.Context())
+		if err == nil && now == last {
 			return
 		}
 		last = now
