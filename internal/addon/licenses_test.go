@@ -134,7 +134,7 @@ func TestWhatIsWrongWithAnOrderIsSaidBeforeAnybodyIsAsked(t *testing.T) {
 			"no domain":                  {func(o *addon.LicenseOrder) { o.Domain = "" }, "domain"},
 			"a public suffix":            {func(o *addon.LicenseOrder) { o.Domain = "co.uk" }, "domain"},
 			"a test domain that counts":  {func(o *addon.LicenseOrder) { o.Tests = []string{"localhost", "other.example"} }, "tests"},
-			"a test domain that is none": {func(o *addon.LicenseOrder) { o.Tests = []string{"a b"} }, "tests"},
+			"a test domain that is not valid": {func(o *addon.LicenseOrder) { o.Tests = []string{"a b"} }, "tests"},
 			"too many test domains":      {func(o *addon.LicenseOrder) { o.Tests = strings.Fields(strings.Repeat("a.test ", 11)) }, "tests"},
 		} {
 			o := good

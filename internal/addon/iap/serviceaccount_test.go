@@ -59,7 +59,7 @@ func TestServiceAccountFilesAreRecognised(t *testing.T) {
 		{"a token_uri with another path", string(addontest.ServiceAccount(map[string]any{"token_uri": "https://oauth2.googleapis.com/token?x=1"})), "token_uri must be"},
 		{"a token_uri that begins like the store's", string(addontest.ServiceAccount(map[string]any{"token_uri": "https://oauth2.googleapis.com.evil.example/token"})), "token_uri must be"},
 		{"a token_uri with a user", string(addontest.ServiceAccount(map[string]any{"token_uri": "https://oauth2.googleapis.com@evil.example/token"})), "token_uri must be"},
-		{"a token_uri that is no string", string(addontest.ServiceAccount(map[string]any{"token_uri": 7})), "must be strings"},
+		{"a token_uri that is not a string", string(addontest.ServiceAccount(map[string]any{"token_uri": 7})), "must be strings"},
 		{"nothing", "", "is empty"},
 		{"spaces", " \n", "is empty"},
 		{"half of it", good[:len(good)/2], "not valid JSON"},
@@ -82,9 +82,9 @@ func TestServiceAccountFilesAreRecognised(t *testing.T) {
 		{"an API key", "AIzaSyA-1234567890", "API key"},
 		{"a .p12 file", "\x30\x82\x0a\x00\x02\x01\x03", ".p12"},
 		{"another type", string(addontest.ServiceAccount(map[string]any{"type": "user"})), "type is not service_account"},
-		{"a type that is no string", string(addontest.ServiceAccount(map[string]any{"type": 7})), "must be strings"},
+		{"a type that is not a string", string(addontest.ServiceAccount(map[string]any{"type": 7})), "must be strings"},
 		{"no client_email", string(addontest.ServiceAccount(map[string]any{"client_email": nil})), "client_email"},
-		{"a client_email that is none", string(addontest.ServiceAccount(map[string]any{"client_email": "billing"})), "client_email"},
+		{"a client_email that is not an address", string(addontest.ServiceAccount(map[string]any{"client_email": "billing"})), "client_email"},
 		{"no private_key", string(addontest.ServiceAccount(map[string]any{"private_key": nil})), "it is missing"},
 		{"a private_key without its line breaks", string(addontest.ServiceAccount(map[string]any{"private_key": strings.ReplaceAll(key, "\n", "")})), "not a PEM block"},
 		{"a damaged private_key", string(addontest.ServiceAccount(map[string]any{"private_key": pemOf("PRIVATE KEY", []byte("damaged"))})), "damaged"},
@@ -276,7 +276,7 @@ func TestKeptServiceAccountIsTestedWithoutBeingShown(t *testing.T) {
 	})
 }
 
-// What is no service account is refused with a sentence that quotes nothing of it,
+// A file that is not a service account is refused with a sentence that quotes nothing of it,
 // and nothing else is accepted.
 func FuzzServiceAccount(f *testing.F) {
 	good := string(addontest.ServiceAccount(nil))

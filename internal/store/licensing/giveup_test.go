@@ -232,7 +232,7 @@ func TestALicenseThatWasGivenUpIsMovedByNobody(t *testing.T) {
 	})
 }
 
-// Else a buyer who gives the last license up in time could go on asking for others.
+// Otherwise a buyer who gave up the last license in time could go on asking for others.
 func TestALicenseThatWasGivenUpIsRevokedByItsSeller(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		l := f.Issue(t, "one", "shop.example")

@@ -48,7 +48,7 @@ var badLines = []struct{ name, line, reason string }{
 	{"no username", storetest.Object([]string{`"type":"workspace"`}), `invalid username "": use 1 to 64 letters, digits, dots, dashes and underscores; begin with a letter or digit`},
 	{"a username with NUL", storetest.WorkspaceText(`a\u0000b`), `invalid username "a\x00b": use 1 to 64 letters, digits, dots, dashes and underscores; begin with a letter or digit`},
 	{"no registration", storetest.WorkspaceText("ada", `"registered_at":null`), `registered_at is missing`},
-	{"a registration that is no time", storetest.WorkspaceText("ada", `"registered_at":"yesterday"`), `registered_at: "yesterday" is not a timestamp like 2006-01-02T15:04:05Z`},
+	{"a registration that is not a time", storetest.WorkspaceText("ada", `"registered_at":"yesterday"`), `registered_at: "yesterday" is not a timestamp like 2006-01-02T15:04:05Z`},
 	{"a registration that is a number", storetest.WorkspaceText("ada", `"registered_at":1714219200`), `registered_at: a timestamp is a string`},
 	{"a balance with three decimals", storetest.WorkspaceText("ada", `"balance":0.001`), `balance: the amount 0.001 is not a plain number with at most two decimals`},
 	{"a negative quota", storetest.WorkspaceText("ada", `"quota":-1`), `quota: a number of calls a minute can't be negative; 0 means no limit`},
