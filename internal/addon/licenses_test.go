@@ -123,19 +123,19 @@ func TestWhatIsWrongWithAnOrderIsSaidBeforeAnybodyIsAsked(t *testing.T) {
 			change func(*addon.LicenseOrder)
 			field  string
 		}{
-			"no store":                   {func(o *addon.LicenseOrder) { o.Store = " " }, "store"},
-			"no address":                 {func(o *addon.LicenseOrder) { o.Store = "store" }, "store"},
-			"an address of files":        {func(o *addon.LicenseOrder) { o.Store = "ftp://store.example" }, "store"},
-			"a password in it":           {func(o *addon.LicenseOrder) { o.Store = "https://a:b@store.example" }, "store"},
-			"in the open":                {func(o *addon.LicenseOrder) { o.Store = "http://store.example" }, "store"},
-			"no code":                    {func(o *addon.LicenseOrder) { o.Code = " " }, "code"},
-			"a code with an emoji":       {func(o *addon.LicenseOrder) { o.Code = "7c0f🙂" }, "code"},
-			"a code too long":            {func(o *addon.LicenseOrder) { o.Code = strings.Repeat("a", 129) }, "code"},
-			"no domain":                  {func(o *addon.LicenseOrder) { o.Domain = "" }, "domain"},
-			"a public suffix":            {func(o *addon.LicenseOrder) { o.Domain = "co.uk" }, "domain"},
-			"a test domain that counts":  {func(o *addon.LicenseOrder) { o.Tests = []string{"localhost", "other.example"} }, "tests"},
+			"no store":                        {func(o *addon.LicenseOrder) { o.Store = " " }, "store"},
+			"no address":                      {func(o *addon.LicenseOrder) { o.Store = "store" }, "store"},
+			"an address of files":             {func(o *addon.LicenseOrder) { o.Store = "ftp://store.example" }, "store"},
+			"a password in it":                {func(o *addon.LicenseOrder) { o.Store = "https://a:b@store.example" }, "store"},
+			"in the open":                     {func(o *addon.LicenseOrder) { o.Store = "http://store.example" }, "store"},
+			"no code":                         {func(o *addon.LicenseOrder) { o.Code = " " }, "code"},
+			"a code with an emoji":            {func(o *addon.LicenseOrder) { o.Code = "7c0f🙂" }, "code"},
+			"a code too long":                 {func(o *addon.LicenseOrder) { o.Code = strings.Repeat("a", 129) }, "code"},
+			"no domain":                       {func(o *addon.LicenseOrder) { o.Domain = "" }, "domain"},
+			"a public suffix":                 {func(o *addon.LicenseOrder) { o.Domain = "co.uk" }, "domain"},
+			"a test domain that counts":       {func(o *addon.LicenseOrder) { o.Tests = []string{"localhost", "other.example"} }, "tests"},
 			"a test domain that is not valid": {func(o *addon.LicenseOrder) { o.Tests = []string{"a b"} }, "tests"},
-			"too many test domains":      {func(o *addon.LicenseOrder) { o.Tests = strings.Fields(strings.Repeat("a.test ", 11)) }, "tests"},
+			"too many test domains":           {func(o *addon.LicenseOrder) { o.Tests = strings.Fields(strings.Repeat("a.test ", 11)) }, "tests"},
 		} {
 			o := good
 			c.change(&o)
