@@ -1,7 +1,10 @@
 package backup_test
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/internal/backup"
@@ -10,7 +13,8 @@ import (
 
 func TestOfOneSecondTheLastBackupIsTheNewest(t *testing.T) {
 	t.Parallel()
-	bucket, err := backup.OpenBucket("file://" + filepath.ToSlash(t.TempDir()))
+	dir := t.TempDir()
+	bucket, err := backup.OpenBucket("file://" + filepath.ToSlash(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,14 +22,23 @@ func TestOfOneSecondTheLastBackupIsTheNewest(t *testing.T) {
 	for name, in := range map[string]backup.Place{"in a folder": {}, "in a bucket": {Bucket: bucket}} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, template.New(t, dbtest.SQLite))
-			var last string
-			for range 11 { // .10 is before .2 by its text
+			create := func() string {
 				made, err := s.store.Backups.Create(t.Context(), operator, backup.CreateOptions{Bucket: in.Bucket})
 				if err != nil {
 					t.Fatal(err)
 				}
-				last = made.File
+				return made.File
 			}
+			first := create()
+			if in.Bucket != nil {
+				first = filepath.Join(dir, first)
+			}
+			for n := 2; n <= 10; n++ { // .10 is before .2 by its text
+				if err := os.Link(first, fmt.Sprintf("%s.%d%s", strings.TrimSuffix(first, backup.Extension), n, backup.Extension)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			last := create()
 			if list := s.files(in); len(list) != 11 || list[0].Path != last {
 				t.Errorf("the newest of %d is %s, want %s", len(list), list[0].Path, last)
 			}

@@ -15,7 +15,7 @@ func Setup() {
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
-	debug.SetGCPercent(200)
+	debug.SetGCPercent(1000)
 	if memory() != "" {
 		os.Setenv("TMPDIR", memory())
 	}
