@@ -356,7 +356,7 @@ func importEnd(one oneImport) templ.Component {
 				ctx = templ.InitializeContext(ctx)
 				templ_7745c5c3_Err = frame.Table{
 					Caption: "Rows by result",
-					Columns: []frame.Column{{Label: "Rows"}, {Label: "New", Number: true}, {Label: "Changed", Number: true}, {Label: "Unchanged", Number: true}},
+					Columns: []frame.Column{{Label: "Rows"}, {Label: "New", Number: true}, {Label: "Changed", Number: true}, {Label: "Unchanged", Number: true}, {Label: "Repeated", Number: true}},
 					Rows:    one.countedRows(),
 				}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
