@@ -77,7 +77,7 @@ func (s *Service) preview(ctx context.Context, a people.Actor, path string, n Ne
 	}
 	n.CSV.Workspace = n.Workspace
 	imp := &importer{service: s, actor: a, options: ImportOptions{CSV: &n.CSV}, session: s.db}
-	reader := newCSVReader(file)
+	reader := newCSVReader(file, n.CSV.Encoding)
 	plan, err := imp.readHeader(ctx, reader)
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (s *Service) checkColumns(ctx context.Context, a people.Actor, path string,
 		return nil
 	}
 	imp := &importer{service: s, actor: a, options: ImportOptions{CSV: &n.CSV}, session: s.db}
-	_, err = imp.planCSV(ctx, newCSVReader(file))
+	_, err = imp.planCSV(ctx, newCSVReader(file, n.CSV.Encoding))
 	return err
 }
 
@@ -159,7 +159,7 @@ func (s *Service) Rejected(ctx context.Context, a people.Actor, id int64, most i
 		return nil, err
 	}
 	defer file.Close()
-	rows := newCSVReader(file)
+	rows := newCSVReader(file, "")
 	if _, err := rows.header(); err != nil {
 		return nil, fmt.Errorf("store: rejected rows: %w", err)
 	}
