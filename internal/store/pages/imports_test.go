@@ -184,7 +184,7 @@ func manySales() string {
 		case 1000:
 			item = "999999"
 		case 2000:
-			price = "1,204.00"
+			price = "1,204"
 		case 3000:
 			date = "04/05/2026"
 		case 4000:

@@ -23,7 +23,12 @@ var badLines = []struct{ name, line, reason string }{
 	// The line as a whole.
 	{"not JSON", `purchase`, `not one JSON object: invalid character 'p' at start of value`},
 	{"half an object", `{"type":"item","workspace":"ada"`, `not one JSON object: unexpected EOF`},
-	{"an array", `[{"type":"item"}]`, `expected one JSON object`},
+	{"an array", `[{"type":"item"}]`, `this is an array of JSON; write one object on each line, without brackets around them and commas between them`},
+	{"an array over several lines", `[`, `this is an array of JSON; write one object on each line, without brackets around them and commas between them`},
+	{"an object over several lines", `{`, `an object is on several lines; write each object on one line`},
+	{"a comma behind an object", `{"type":"item"},`, `not one JSON object: invalid character ',' after top-level value; write one object on each line, without commas between them`},
+	{"two faults of a purchase", storetest.PurchaseText("ada", 1, "x0", `"price":-1`, `"currency":"EURO"`), `price is negative; invalid currency "EURO": use three capital letters, like USD`},
+	{"two faults of an item", storetest.ItemText("ada", 20, `"kind":"game"`, `"version":"v2"`), `invalid kind "game": use audio, video or other; invalid version "v2": use numbers with dots, like 1.2.3`},
 	{"a string", `"type"`, `expected one JSON object`},
 	{"null", `null`, `the member "type" is missing; it is workspace, key, item, purchase, license_key or license`},
 	{"two objects", storetest.WorkspaceText("eve") + storetest.WorkspaceText("eve"), `not one JSON object: invalid character '{' after top-level value`},

@@ -260,18 +260,22 @@ func (imp *importer) itemNow(ctx context.Context, w storedb.Workspace, id *field
 	return l, string(now.Body), nil
 }
 
-// fill sets the fields of a line.
+// fill sets the fields of a line. Its error has all cells that can't be read.
 func fill[L any](l *L, list []*field[L], constants func(*L) error, cells []string, in reading) error {
 	if err := constants(l); err != nil {
 		return err
 	}
+	var faults []string
 	for i, f := range list {
 		if f == nil {
 			continue
 		}
 		if err := f.set(l, cells[i], in); err != nil {
-			return badf("%s: %v", f.name, err)
+			faults = append(faults, f.name+": "+err.Error())
 		}
+	}
+	if len(faults) > 0 {
+		return reason(strings.Join(faults, "; "))
 	}
 	return nil
 }
