@@ -176,10 +176,13 @@ func (a *app) printImport(report transfer.ImportReport, bad *rejects, dryRun boo
 	return nil
 }
 
+// dateOrders tells how dates like 04/05/2024 were read.
+var dateOrders = map[transfer.DateOrder]string{transfer.DatesDayFirst: ", dates with the day first", transfer.DatesMonthFirst: ", dates with the month first"}
+
 // sayCSV says how a file of CSV was read.
 func (a *app) sayCSV(report transfer.ImportReport) {
 	r := report.CSV
-	a.Say("%s, separator %s, %s", cli.Count(report.Lines, "row", "rows"), r.Separator, r.Encoding)
+	a.Say("%s, separator %s, %s%s", cli.Count(report.Lines, "row", "rows"), r.Separator, r.Encoding, dateOrders[r.Dates])
 	var columns []string
 	for _, c := range r.Columns {
 		field := c.Field

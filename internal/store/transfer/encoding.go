@@ -104,6 +104,9 @@ func encodingOf(head []byte) string {
 	return encodingUTF8
 }
 
+// IsPlain reports whether the file was read as UTF-8 because nothing shows another encoding.
+func (r CSVReport) IsPlain() bool { return r.Encoding == encodingUTF8 }
+
 // checkEncoding is an error for an encoding that nobody can choose.
 func checkEncoding(said string) error {
 	if said != "" && said != EncodingWindows1252 {

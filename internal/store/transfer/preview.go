@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,12 +46,13 @@ type CSVPreview struct {
 }
 
 // Preview reads the beginning of an upload. rows says what its rows are to be; "" leaves that to
-// the columns.
-func (s *Service) Preview(ctx context.Context, a people.Actor, id int64, rows Rows) (Preview, error) {
+// the columns. encoding is as in [CSVOptions]; "" is that of the last try.
+func (s *Service) Preview(ctx context.Context, a people.Actor, id int64, rows Rows, encoding string) (Preview, error) {
 	row, u, err := s.upload(ctx, a, id)
 	if err != nil {
 		return Preview{}, err
 	}
+	u.CSV.Encoding = cmp.Or(encoding, u.CSV.Encoding)
 	p := Preview{Upload: u}
 	if p.CSV, err = s.preview(ctx, a, s.uploadPath(row.Name), u.NewImport); err != nil || p.CSV == nil {
 		return p, err
