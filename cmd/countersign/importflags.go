@@ -13,8 +13,8 @@ import (
 // The formats and the encoding of an imported file.
 const (
 	encodingWindows1252 = "windows-1252"
-	formatCSV   = "csv"
-	formatLines = "jsonl"
+	formatCSV           = "csv"
+	formatLines         = "jsonl"
 )
 
 // importFlags are what the flags of an import say.
