@@ -10,10 +10,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The formats of an imported file.
+// The formats and the encoding of an imported file.
 const (
-	formatCSV   = "csv"
-	formatLines = "jsonl"
+	encodingWindows1252 = "windows-1252"
+	formatCSV           = "csv"
+	formatLines         = "jsonl"
 )
 
 // importFlags are what the flags of an import say.
@@ -23,6 +24,8 @@ type importFlags struct {
 	csv    transfer.CSVOptions
 	maps   []string
 	sets   []string
+	dates  string
+	latin  string // the encoding
 }
 
 func (f *importFlags) register(a *app, c *cobra.Command) {
@@ -31,6 +34,9 @@ func (f *importFlags) register(a *app, c *cobra.Command) {
 	cli.ChoiceVar(c, &f.format, "format", "", "csv or jsonl (default: by the end of the name or the first line)", formatCSV, formatLines)
 	a.workspaceFlag(c, &f.csv.Workspace, "`username` of the workspace that the rows of CSV belong to (default: the only one)")
 	c.Flags().StringSliceVar(&f.maps, "map", nil, "the field of a column of CSV, `Column=field`; Column= ignores it (repeatable, or with commas)")
+	cli.ChoiceVar(c, &f.dates, "dates", "", "whether day or month is first in dates of CSV like 04/05/2024 (default: by the rows that show it)", string(transfer.DatesDayFirst), string(transfer.DatesMonthFirst))
+	cli.ChoiceVar(c, &f.latin, "encoding", "", "the encoding of CSV from an older Windows program (default: UTF-8, -16 or -32)", encodingWindows1252)
+	c.Flags().BoolVar(&f.csv.Cents, "cents", false, "amounts of CSV are in cents: 4900 is 49.00")
 	c.Flags().StringArrayVar(&f.sets, "set", nil, "the value of a field for all rows of CSV, `field=value` (repeatable)")
 }
 
@@ -38,6 +44,10 @@ func (f *importFlags) register(a *app, c *cobra.Command) {
 func (f *importFlags) parse(c *cobra.Command, _ []string) (err error) {
 	if f.csv.Map, err = pairs(c, "--map", "Column=field", f.maps); err == nil {
 		f.csv.Set, err = pairs(c, "--set", "field=value", f.sets)
+	}
+	f.csv.Dates = transfer.DateOrder(f.dates)
+	if f.latin == encodingWindows1252 {
+		f.csv.Encoding = transfer.EncodingWindows1252
 	}
 	return err
 }
@@ -68,8 +78,8 @@ func (f *importFlags) options(file io.ReadSeeker, name string) (o transfer.Impor
 	switch {
 	case isCSV:
 		o.CSV = &f.csv
-	case len(f.csv.Map)+len(f.csv.Set) > 0 || f.csv.Workspace != "":
-		return o, cli.Fail(cli.ExitUsage, "usage", "--map, --set and --workspace are for CSV, and this file is read as JSON Lines; say --format csv if it is CSV")
+	case len(f.csv.Map)+len(f.csv.Set) > 0 || f.csv.Workspace != "" || f.csv.Dates != "" || f.csv.Encoding != "" || f.csv.Cents:
+		return o, cli.Fail(cli.ExitUsage, "usage", "--map, --set, --workspace, --dates, --encoding and --cents are for CSV, and this file is read as JSON Lines; say --format csv if it is CSV")
 	}
 	return o, nil
 }

@@ -101,6 +101,9 @@ func (a *app) importStdin(ctx context.Context, s *store.Store, flags importFlags
 	return a.importFile(ctx, s, file, importedFile{"stdin", size}, flags)
 }
 
+// maxToldLines is how many bad lines are printed. All are in the file of rejected lines.
+const maxToldLines = 100
+
 func (a *app) importFile(ctx context.Context, s *store.Store, file io.ReadSeeker, about importedFile, flags importFlags) error {
 	o, err := flags.options(file, about.name)
 	if err != nil {
@@ -111,9 +114,12 @@ func (a *app) importFile(ctx context.Context, s *store.Store, file io.ReadSeeker
 		return err
 	}
 	progress, read := a.readingProgress(about.size)
+	told := 0
 	o.Progress, o.Bad = read, func(line int, reason string, raw []byte) {
-		progress.clear()
-		fmt.Fprintf(a.Err, "line %d: %s\n", line, cli.Safe(reason))
+		if told++; told <= maxToldLines {
+			progress.clear()
+			fmt.Fprintf(a.Err, "line %d: %s\n", line, cli.Safe(reason))
+		}
 		bad.add(raw)
 	}
 	report, err := s.Transfer.Import(ctx, operator(), file, o)
@@ -121,6 +127,9 @@ func (a *app) importFile(ctx context.Context, s *store.Store, file io.ReadSeeker
 	bad.close()
 	if err != nil {
 		return err
+	}
+	if more := told - maxToldLines; more > 0 {
+		a.Say("%s not printed", cli.Count(more, "other bad line is", "other bad lines are"))
 	}
 	if err := a.printImport(report, bad, o.DryRun); err != nil {
 		return err
@@ -167,10 +176,13 @@ func (a *app) printImport(report transfer.ImportReport, bad *rejects, dryRun boo
 	return nil
 }
 
+// dateOrders tells how dates like 04/05/2024 were read.
+var dateOrders = map[transfer.DateOrder]string{transfer.DatesDayFirst: ", dates with the day first", transfer.DatesMonthFirst: ", dates with the month first"}
+
 // sayCSV says how a file of CSV was read.
 func (a *app) sayCSV(report transfer.ImportReport) {
 	r := report.CSV
-	a.Say("%s, separator %s, %s", cli.Count(report.Lines, "row", "rows"), r.Separator, r.Encoding)
+	a.Say("%s, separator %s, %s%s", cli.Count(report.Lines, "row", "rows"), r.Separator, r.Encoding, dateOrders[r.Dates])
 	var columns []string
 	for _, c := range r.Columns {
 		field := c.Field
@@ -192,7 +204,7 @@ func (a *app) sayRows(report transfer.ImportReport) {
 	if report.Items != (transfer.Moved{}) {
 		m = report.Items
 	}
-	a.Say("%s new · %s changed · %s unchanged · %s rejected", cli.Thousands(m.New), cli.Thousands(m.Changed), cli.Thousands(m.Same), cli.Thousands(int64(report.Bad)))
+	a.Say("%s new · %s changed · %s unchanged · %s repeated · %s rejected", cli.Thousands(m.New), cli.Thousands(m.Changed), cli.Thousands(m.Same), cli.Thousands(m.Repeated), cli.Thousands(int64(report.Bad)))
 }
 
 // sayLines says what an import did with lines of each type.
@@ -208,7 +220,7 @@ func (a *app) sayLines(report transfer.ImportReport) {
 		if part.rare && part.moved == (transfer.Moved{}) {
 			continue
 		}
-		a.Say("%s: %s new, %s changed, %s unchanged", part.name, cli.Thousands(part.moved.New), cli.Thousands(part.moved.Changed), cli.Thousands(part.moved.Same))
+		a.Say("%s: %s new, %s changed, %s unchanged, %s repeated", part.name, cli.Thousands(part.moved.New), cli.Thousands(part.moved.Changed), cli.Thousands(part.moved.Same), cli.Thousands(part.moved.Repeated))
 	}
 }
 

@@ -59,7 +59,7 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 				return err
 			}},
 			"Uploads": {"manager", func(a people.Actor) error { _, err := f.Transfer.Uploads(ctx, a, "ada"); return err }},
-			"Preview": {"manager", func(a people.Actor) error { _, err := f.Transfer.Preview(ctx, a, waiting, ""); return err }},
+			"Preview": {"manager", func(a people.Actor) error { _, err := f.Transfer.Preview(ctx, a, waiting, "", ""); return err }},
 			"Confirm": {"manager", func(a people.Actor) error {
 				_, err := f.Transfer.Confirm(ctx, a, waiting, transfer.NewImport{DryRun: true})
 				return err

@@ -188,7 +188,7 @@ func (one oneImport) title() (kind frame.Kind, title, text string) {
 // countedRows is what became of rows of one kind.
 func (one oneImport) countedRows() []frame.Row {
 	row := func(name string, m transfer.Moved) frame.Row {
-		return frame.Row{frame.Words(name), frame.Amount(frame.Thousands(m.New)), frame.Amount(frame.Thousands(m.Changed)), frame.Amount(frame.Thousands(m.Same))}
+		return frame.Row{frame.Words(name), frame.Amount(frame.Thousands(m.New)), frame.Amount(frame.Thousands(m.Changed)), frame.Amount(frame.Thousands(m.Same)), frame.Amount(frame.Thousands(m.Repeated))}
 	}
 	return []frame.Row{row("Items", one.Report.Items), row("Purchases", one.Report.Purchases)}
 }

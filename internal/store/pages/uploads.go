@@ -32,20 +32,20 @@ type columnsForm struct {
 const tryDry = "dry_run"
 
 func (p *Pages) showUpload(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
-	preview, err := p.preview(r, r.URL.Query().Get("rows"))
+	preview, err := p.preview(r, r.URL.Query())
 	if err != nil {
 		return err
 	}
 	return p.frame.Show(w, r, columnsPage(columnsForm{ws: ws, Preview: preview, skipBad: preview.SkipBad || !preview.DryRun}))
 }
 
-// preview reads the upload that the address names.
-func (p *Pages) preview(r *frame.Request, rows string) (transfer.Preview, error) {
-	as := transfer.Rows(rows)
+// preview reads the upload that the address names, as a form or a link says.
+func (p *Pages) preview(r *frame.Request, in url.Values) (transfer.Preview, error) {
+	as := transfer.Rows(in.Get("rows"))
 	if as != transfer.RowsItems && as != transfer.RowsPurchases {
 		as = ""
 	}
-	return p.store.Transfer.Preview(r.Context(), r.Actor, idOf(r.PathValue("upload")), as)
+	return p.store.Transfer.Preview(r.Context(), r.Actor, idOf(r.PathValue("upload")), as, in.Get("encoding"))
 }
 
 func columnsPage(f columnsForm) frame.Page {
@@ -58,7 +58,7 @@ func (p *Pages) confirmUpload(w http.ResponseWriter, r *frame.Request, ws store.
 	if err != nil {
 		return err
 	}
-	preview, err := p.preview(r, in.Get("rows"))
+	preview, err := p.preview(r, in)
 	if err != nil {
 		return err
 	}
@@ -135,6 +135,7 @@ func (f columnsForm) options() (o transfer.CSVOptions) {
 		return o
 	}
 	o.Map, o.Set = map[string]string{}, map[string]string{}
+	o.Encoding, o.Dates, o.Cents = f.NewImport.CSV.Encoding, transfer.DateOrder(f.in.Get("dates")), f.in.Get("amounts") == inCents
 	for n, c := range f.CSV.Columns {
 		o.Map[c.Name] = f.field(n)
 	}
@@ -144,6 +145,40 @@ func (f columnsForm) options() (o transfer.CSVOptions) {
 		}
 	}
 	return o
+}
+
+// inCents is the choice of amounts in hundredths.
+const inCents = "cents"
+
+// dates is the order of day and month that was chosen.
+func (f columnsForm) dates() string {
+	if f.in != nil {
+		return f.in.Get("dates")
+	}
+	return string(f.NewImport.CSV.Dates)
+}
+
+func dateChoices() []frame.Choice {
+	return []frame.Choice{
+		{Label: "As the rows show"}, {Value: string(transfer.DatesDayFirst), Label: "Day first (27/04/2026)"}, {Value: string(transfer.DatesMonthFirst), Label: "Month first (04/27/2026)"},
+	}
+}
+
+// amounts is the unit of amounts that was chosen.
+func (f columnsForm) amounts() string {
+	if f.in == nil && f.NewImport.CSV.Cents {
+		return inCents
+	}
+	return f.in.Get("amounts")
+}
+
+func amountChoices() []frame.Choice {
+	return []frame.Choice{{Label: "In units (49.00)"}, {Value: inCents, Label: "In cents (4900)"}}
+}
+
+// otherEncoding is the link to the file in another encoding, for one that has no mark.
+func (f columnsForm) otherEncoding() frame.Link {
+	return frame.Link{Label: "Read the file as " + transfer.EncodingWindows1252, Path: uploadPath(f.ws, f.ID, "?rows="+string(f.CSV.Rows)+"&encoding="+transfer.EncodingWindows1252)}
 }
 
 func setName(field string) string { return "set." + field }

@@ -1,8 +1,8 @@
 package rules
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -57,7 +57,7 @@ func CheckWorkspace(w storedb.Workspace) error {
 	if a.RegisteredAt.IsZero() {
 		return fault.Invalid(fault.CodeInvalid, "registered_at is missing")
 	}
-	return cmp.Or(
+	return all(
 		checkYear("registered_at", a.RegisteredAt), checkShort("name.firstname", a.Name.Firstname), checkShort("name.lastname", a.Name.Lastname),
 		checkEmail("email", a.Email), checkEmail("profile.contact.email", p.Contact.Email),
 		checkAmount("balance", max(a.Balance, -a.Balance), maxMoney), checkCurrency(a.Currency),
@@ -74,21 +74,14 @@ func CheckNewID(id int64) error {
 	return nil
 }
 
-// CheckItem returns what is wrong with an item that is to be written.
+// CheckItem returns all that is wrong with an item that is to be written.
 func CheckItem(i storedb.Item) error {
-	switch {
-	case i.ID <= 0:
-		return wrong("id", "id: an item's id is a positive whole number")
-	case !slices.Contains([]storedb.Kind{storedb.KindAudio, storedb.KindVideo, storedb.KindOther}, i.Kind):
-		return wrong("kind", fmt.Sprintf("invalid kind %q: use audio, video or other", i.Kind))
-	case i.Name == "":
-		return wrong("name", "name is missing")
-	case i.Version != "" && !versionPattern.MatchString(string(i.Version)):
-		return wrong("version", fmt.Sprintf("invalid version %q: use numbers with dots, like 1.2.3", i.Version))
-	case i.PublishedAt.IsZero():
-		return wrong("published_at", "published_at is missing")
-	}
-	return cmp.Or(
+	return all(
+		wrongIf(i.ID <= 0, "id", "id: an item's id is a positive whole number"),
+		wrongIf(!slices.Contains([]storedb.Kind{storedb.KindAudio, storedb.KindVideo, storedb.KindOther}, i.Kind), "kind", "invalid kind %q: use audio, video or other", i.Kind),
+		wrongIf(i.Name == "", "name", "name is missing"),
+		wrongIf(i.Version != "" && !versionPattern.MatchString(string(i.Version)), "version", "invalid version %q: use numbers with dots, like 1.2.3", i.Version),
+		wrongIf(i.PublishedAt.IsZero(), "published_at", "published_at is missing"),
 		checkYear("published_at", i.PublishedAt), checkShort("name", i.Name), checkText("description", i.Description), checkShort("category", i.Category),
 		checkShort("sub_category", i.SubCategory), checkWords("options", i.Options), checkWords("tags", i.Tags),
 		checkURL("demo_link", i.DemoLink), checkMedia(i.Media), checkCurrency(i.Currency),
@@ -118,25 +111,22 @@ func checkMedia(m countersign.ItemMedia) error {
 	return nil
 }
 
-// CheckPurchase returns what is wrong with a purchase that is to be written, and
+// CheckPurchase returns all that is wrong with a purchase that is to be written, and
 // takes the spaces around its code away.
 func CheckPurchase(p *storedb.Purchase) error {
 	code, err := CheckCode(p.Code)
 	if err != nil {
-		return err
+		err = wrong("purchase_code", fault.Message(err))
+	} else {
+		p.Code = code
 	}
-	p.Code = code
-	switch {
-	case p.License != countersign.LicenseRegular && p.License != countersign.LicenseExtended:
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid license_type %q: use Regular or Extended", p.License))
-	case !slices.Contains([]storedb.State{storedb.StateActive, storedb.StateRefunded, storedb.StateChargedBack, storedb.StateRevoked}, p.State):
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid state %q: use active, refunded, charged_back or revoked", p.State))
-	case p.State == storedb.StateActive && !p.StateAt.IsZero():
-		return fault.Invalid(fault.CodeInvalid, "state_at: omit it for an active purchase")
-	case p.SoldAt.IsZero():
-		return fault.Invalid(fault.CodeInvalid, "date is missing")
-	}
-	return cmp.Or(checkYear("date", p.SoldAt), checkYear("supported_until", p.SupportedUntil), checkYear("state_at", p.StateAt), checkAmount("price", p.Price, maxPrice), checkCurrency(p.Currency),
+	return all(err,
+		wrongIf(p.License != countersign.LicenseRegular && p.License != countersign.LicenseExtended, "license_type", "invalid license_type %q: use Regular or Extended", p.License),
+		wrongIf(!slices.Contains([]storedb.State{storedb.StateActive, storedb.StateRefunded, storedb.StateChargedBack, storedb.StateRevoked}, p.State),
+			"state", "invalid state %q: use active, refunded, charged_back or revoked", p.State),
+		wrongIf(p.State == storedb.StateActive && !p.StateAt.IsZero(), "state_at", "state_at: omit it for an active purchase"),
+		wrongIf(p.SoldAt.IsZero(), "date", "date is missing"),
+		checkYear("date", p.SoldAt), checkYear("supported_until", p.SupportedUntil), checkYear("state_at", p.StateAt), checkAmount("price", p.Price, maxPrice), checkCurrency(p.Currency),
 		checkShort("buyer.name", p.BuyerName), checkEmail("buyer.email", p.BuyerEmail))
 }
 
@@ -160,6 +150,27 @@ func CheckName(what, name string) error {
 // wrong is an error about one field, by its name in the API.
 func wrong(field, message string) error {
 	return fault.WithFields(fault.Invalid(fault.CodeInvalid, message), map[string]string{field: message})
+}
+
+func wrongIf(is bool, field, format string, args ...any) error {
+	if !is {
+		return nil
+	}
+	return wrong(field, fmt.Sprintf(format, args...))
+}
+
+// all is one error about all fields that are wrong, nil when none is.
+func all(errs ...error) error {
+	if errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil }); len(errs) == 0 {
+		return nil
+	}
+	var texts []string
+	fields := map[string]string{}
+	for _, err := range errs {
+		maps.Copy(fields, fault.Of(err).Fields)
+		texts = append(texts, fault.Message(err))
+	}
+	return fault.WithFields(fault.Invalid(fault.CodeInvalid, strings.Join(texts, "; ")), fields)
 }
 
 // checkYear refuses a time that an offset leads to before the year 1, where no calendar agrees.

@@ -3,6 +3,8 @@ package rules
 import (
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/fault"
 )
 
 func TestCleanCode(t *testing.T) {
@@ -36,6 +38,39 @@ func TestCleanCode(t *testing.T) {
 				t.Errorf("%q, %t; want %q, %t", got, ok, c.want, c.ok)
 			}
 		})
+	}
+}
+
+func TestWhatIsWrongWithACodeIsNamed(t *testing.T) {
+	const form = "a purchase code is 1 to 128 printable ASCII characters"
+	cases := []struct{ text, code, want string }{
+		{" \u200babc-1\ufeff\u00a0", "abc-1", ""},
+		{"\u2011abc-1\u2013", "abc-1", ""},
+		{"\u00ad\u2060abc\u200e", "abc", ""},
+		{"1.00001E+11", "", "a spreadsheet has changed this code to 1.00001E+11; format the column as text"},
+		{"1,5e+9", "", "a spreadsheet has changed this code to 1,5e+9; format the column as text"},
+		{"1E5", "1E5", ""},
+		{"A1.5E+11", "A1.5E+11", ""},
+		{"abc\u2013000", "", form + `; this one contains a typographic hyphen or dash "–" (U+2013)`},
+		{"\u201cabc\u201d", "", form + `; this one contains a typographic quotation mark "“" (U+201C)`},
+		{"ab\u200bc", "", form + "; this one contains an invisible character or space (U+200B)"},
+		{"ab\u00a0c", "", form + "; this one contains an invisible character or space (U+00A0)"},
+		{"ab\x00c", "", form + "; this one contains a control character (U+0000)"},
+		{"ab\nc", "", form + "; this one contains an invisible character or space (U+000A)"},
+		{"caf\u00e9", "", form + `; this one contains the character "é" (U+00E9)`},
+		{"ab\xff", "", form + "; this one contains a character that can't be read"},
+		{" \u200b ", "", form},
+		{strings.Repeat("x", 129), "", form},
+	}
+	for _, c := range cases {
+		got, err := CheckCode(c.text)
+		said := ""
+		if err != nil {
+			said = fault.Message(err)
+		}
+		if got != c.code || said != c.want {
+			t.Errorf("%q: %q, %v, want %q, %s", c.text, got, err, c.code, c.want)
+		}
 	}
 }
 

@@ -164,13 +164,13 @@ func (d *DB) KeepBefore(ctx context.Context, id int64, now countersign.Timestamp
 		args []any
 	}{
 		{`INSERT INTO import_items (import_id, before, id, ` + keptItem + `) SELECT $1, true, i.id, ` + columnsOf("i", keptItem) + `
-			FROM items i JOIN stage_items s ON s.id = i.id WHERE ` + lastItem + ` AND (i.body <> s.body OR i.kind <> s.kind OR i.support <> s.support
+			FROM items i JOIN stage_items s ON s.id = i.id WHERE (i.body <> s.body OR i.kind <> s.kind OR i.support <> s.support
 			OR i.media <> s.media OR i.licensing <> coalesce(s.licensing, i.licensing))`, []any{id}},
-		{`INSERT INTO stage_new_items (id) SELECT s.id FROM stage_items s WHERE ` + lastItem + ` AND NOT EXISTS (SELECT 1 FROM items i WHERE i.id = s.id)`, nil},
+		{`INSERT INTO stage_new_items (id) SELECT s.id FROM stage_items s WHERE NOT EXISTS (SELECT 1 FROM items i WHERE i.id = s.id)`, nil},
 		{`INSERT INTO import_purchases (import_id, before, id, ` + keptPurchase + `) SELECT $1, true, p.id, ` + columnsOf("p", keptPurchase) + `
-			FROM purchases p JOIN stage_purchases s ON s.code_digest = p.code_digest WHERE ` + lastPurchase + ` AND CAST($2 AS text) <> '' AND (` + differs + `)`, []any{id, column(&now)}},
-		{`INSERT INTO stage_new_purchases (code_digest) SELECT s.code_digest FROM stage_purchases s WHERE ` + lastPurchase + `
-			AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.code_digest = s.code_digest)`, nil},
+			FROM purchases p JOIN stage_purchases s ON s.code_digest = p.code_digest WHERE CAST($2 AS text) <> '' AND (` + differs + `)`, []any{id, column(&now)}},
+		{`INSERT INTO stage_new_purchases (code_digest) SELECT s.code_digest FROM stage_purchases s
+			WHERE NOT EXISTS (SELECT 1 FROM purchases p WHERE p.code_digest = s.code_digest)`, nil},
 	} {
 		if err := d.Run(ctx, q.text, q.args...); err != nil {
 			return err

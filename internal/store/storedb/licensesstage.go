@@ -21,8 +21,7 @@ type LicenseConflict struct {
 }
 
 // StageLicenseConflicts lists the lines of staged licenses that can't be written.
-// Purchases must have been moved. Of several lines for one id the last counts;
-// they must agree on purchase and domain.
+// Purchases must have been moved, and one line must be left for each id.
 func (d *DB) StageLicenseConflicts(ctx context.Context) ([]LicenseConflict, error) {
 	err := d.Run(ctx, `UPDATE stage_licenses SET purchase_id = (SELECT p.id FROM purchases p WHERE p.code_digest = stage_licenses.code_digest)`)
 	if err != nil {
@@ -34,9 +33,7 @@ func (d *DB) StageLicenseConflicts(ctx context.Context) ([]LicenseConflict, erro
 	}, `SELECT line, no_purchase, taken FROM (
 		SELECT s.line AS line,
 			s.purchase_id IS NULL AS no_purchase,
-			EXISTS (SELECT 1 FROM licenses l WHERE l.id = s.id AND (l.purchase_id <> s.purchase_id OR l.domain <> s.domain))
-				OR EXISTS (SELECT 1 FROM stage_licenses e WHERE e.id = s.id AND e.line < s.line
-					AND (e.code_digest <> s.code_digest OR e.domain <> s.domain)) AS taken,
+			EXISTS (SELECT 1 FROM licenses l WHERE l.id = s.id AND (l.purchase_id <> s.purchase_id OR l.domain <> s.domain)) AS taken,
 			s.ended = '' AND (
 				EXISTS (SELECT 1 FROM licenses l WHERE l.purchase_id = s.purchase_id AND l.domain = s.domain AND l.ended = '' AND l.id <> s.id
 					AND NOT EXISTS (SELECT 1 FROM stage_licenses e WHERE e.id = l.id AND e.ended <> ''))
@@ -46,25 +43,18 @@ func (d *DB) StageLicenseConflicts(ctx context.Context) ([]LicenseConflict, erro
 		WHERE no_purchase OR taken OR doubled ORDER BY line`)
 }
 
-// UnstageLicense drops a line's license from the stage.
-func (d *DB) UnstageLicense(ctx context.Context, line int) error {
-	return d.Run(ctx, `DELETE FROM stage_licenses WHERE line = $1`, line)
-}
-
-// MoveLicenses writes the staged licenses; of several lines for one id the last
-// counts. A license that has ended stays ended.
+// MoveLicenses writes the staged licenses. A license that has ended stays ended.
 func (d *DB) MoveLicenses(ctx context.Context) (Moved, error) {
 	if err := d.Mark(ctx, TopicLicenses, ""); err != nil {
 		return Moved{}, err
 	}
-	const last = `NOT EXISTS (SELECT 1 FROM stage_licenses n WHERE n.id = s.id AND n.line > s.line)`
 	return d.move(ctx,
-		`SELECT count(*) FROM stage_licenses s WHERE `+last,
-		`SELECT count(*) FROM stage_licenses s WHERE `+last+` AND NOT EXISTS (SELECT 1 FROM licenses l WHERE l.id = s.id)`,
+		`SELECT count(*) FROM stage_licenses s`,
+		`SELECT count(*) FROM stage_licenses s WHERE NOT EXISTS (SELECT 1 FROM licenses l WHERE l.id = s.id)`,
 		// Those that have ended come first and leave their domain to the others.
 		`INSERT INTO licenses (id, purchase_id, domain, wildcard, free, issued_at, ended, ended_at)
 		SELECT s.id, s.purchase_id, s.domain, s.wildcard, s.free, s.issued_at, s.ended, s.ended_at
-		FROM stage_licenses s WHERE `+last+` ORDER BY CASE WHEN s.ended = '' THEN 1 ELSE 0 END, s.id
+		FROM stage_licenses s ORDER BY CASE WHEN s.ended = '' THEN 1 ELSE 0 END, s.id
 		ON CONFLICT (id) DO UPDATE SET wildcard = excluded.wildcard, free = excluded.free, issued_at = excluded.issued_at,
 			ended = CASE WHEN licenses.ended <> '' THEN licenses.ended ELSE excluded.ended END,
 			ended_at = CASE WHEN licenses.ended <> '' THEN licenses.ended_at ELSE excluded.ended_at END

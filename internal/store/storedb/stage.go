@@ -95,26 +95,24 @@ type Moved struct {
 	New     int64 `json:"new"`
 	Changed int64 `json:"changed"`
 	Same    int64 `json:"unchanged"`
+	// Repeated are lines that say what an earlier one says.
+	Repeated int64 `json:"repeated"`
 }
 
-// lastItem is true for the last of several staged items with one id.
-const lastItem = `NOT EXISTS (SELECT 1 FROM stage_items l WHERE l.id = s.id AND l.line > s.line)`
-
-// MoveItems writes the staged items; of several lines for one id the last counts.
-// An id that another workspace took after the line was checked fails: its
+// MoveItems writes the staged items, which must be one for each id. An id that another workspace took after the line was checked fails: its
 // workspace would become NULL.
 func (d *DB) MoveItems(ctx context.Context) (Moved, error) {
 	if err := d.Mark(ctx, TopicItems, ""); err != nil {
 		return Moved{}, err
 	}
 	return d.move(ctx,
-		`SELECT count(*) FROM stage_items s WHERE `+lastItem,
-		`SELECT count(*) FROM stage_items s WHERE `+lastItem+` AND NOT EXISTS (SELECT 1 FROM items i WHERE i.id = s.id)`,
+		`SELECT count(*) FROM stage_items s`,
+		`SELECT count(*) FROM stage_items s WHERE NOT EXISTS (SELECT 1 FROM items i WHERE i.id = s.id)`,
 		`INSERT INTO items (`+itemColumns+`)
 		SELECT s.id, w.id, s.kind, s.support, s.name, s.description, s.category, s.sub_category, s.options, s.version, s.demo_link,
 			s.tags, s.media, s.regular, s.extended, s.currency, s.published_at, s.body,
 			coalesce(s.licensing, (SELECT old.licensing FROM items old WHERE old.id = s.id), CAST($1 AS text))
-		FROM stage_items s JOIN workspaces w ON w.username = s.workspace WHERE `+lastItem+` ORDER BY s.id
+		FROM stage_items s JOIN workspaces w ON w.username = s.workspace ORDER BY s.id
 		ON CONFLICT (id) DO UPDATE SET
 			workspace_id = CASE WHEN items.workspace_id = excluded.workspace_id THEN items.workspace_id END, kind = excluded.kind, support = excluded.support, name = excluded.name,
 			description = excluded.description, category = excluded.category, sub_category = excluded.sub_category,
@@ -152,11 +150,7 @@ func purchaseUpdate(row, staged, now string, keep map[string]bool) (assign, diff
 	return strings.Join(assigns, ", "), strings.Join(conditions, " OR ")
 }
 
-// lastPurchase is true for the last of several staged purchases with one code.
-const lastPurchase = `NOT EXISTS (SELECT 1 FROM stage_purchases l WHERE l.code_digest = s.code_digest AND l.line > s.line)`
-
-// MovePurchases writes the staged purchases; of several lines for one code the
-// last counts. Purchases that are there keep their values of the columns in keep. A state
+// MovePurchases writes the staged purchases, which must be one for each code. Purchases that are there keep their values of the columns in keep. A state
 // that changed without saying when gets the time of the move.
 // A code that another workspace took meanwhile fails, as an item's id does. Purchases of
 // items that their workspace no longer has must be out of the stage, see [DB.StageLostItems].
@@ -172,14 +166,14 @@ func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp, keep 
 	}
 	assign, differs := purchaseUpdate("purchases", "excluded", "$1", keep)
 	return d.move(ctx,
-		`SELECT count(*) FROM stage_purchases s WHERE `+lastPurchase,
-		`SELECT count(*) FROM stage_purchases s WHERE `+lastPurchase+`
-			AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.code_digest = s.code_digest)`,
+		`SELECT count(*) FROM stage_purchases s`,
+		`SELECT count(*) FROM stage_purchases s
+			WHERE NOT EXISTS (SELECT 1 FROM purchases p WHERE p.code_digest = s.code_digest)`,
 		`INSERT INTO purchases (`+purchaseColumns+`)
 		SELECT `+d.newPurchaseID(strconv.FormatInt(base, 10), `row_number() OVER (ORDER BY s.code_digest)`)+`, s.code_digest, s.code, i.workspace_id, s.item_id, s.license, s.price, s.currency, s.supported_until,
 			s.downloaded, s.sold_at, s.state, s.state_at, s.buyer_name, s.buyer_email
 		FROM stage_purchases s JOIN workspaces w ON w.username = s.workspace JOIN items i ON i.id = s.item_id AND i.workspace_id = w.id
-		WHERE `+lastPurchase+` AND CAST($1 AS text) <> '' ORDER BY s.code_digest
+		WHERE CAST($1 AS text) <> '' ORDER BY s.code_digest
 		ON CONFLICT (code_digest) DO UPDATE SET
 			workspace_id = CASE WHEN purchases.workspace_id = excluded.workspace_id AND lower(purchases.code) = lower(excluded.code)
 				THEN purchases.workspace_id END, `+assign+`
@@ -203,21 +197,13 @@ func (d *DB) move(ctx context.Context, all, fresh, insert string, args ...any) (
 	return Moved{New: added, Changed: written - added, Same: staged - written}, nil
 }
 
-// StagePurchaseConflicts lists the lines of staged purchases whose code belongs to another
-// workspace, or whose digest to another code: in the store or, where the store
-// has it not, in the first line that has it. Items must have been moved.
+// StagePurchaseConflicts lists the lines of staged purchases whose code the store has in another
+// workspace, or whose digest it has for another code. Workspaces must have been moved.
 func (d *DB) StagePurchaseConflicts(ctx context.Context) ([]int, error) {
 	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `
-		SELECT s.line FROM stage_purchases s JOIN items i ON i.id = s.item_id
+		SELECT s.line FROM stage_purchases s JOIN workspaces w ON w.username = s.workspace
 			JOIN purchases p ON p.code_digest = s.code_digest
-			WHERE p.workspace_id <> i.workspace_id OR lower(p.code) <> lower(s.code)
-		UNION
-		SELECT s.line FROM (SELECT code_digest, min(line) AS line FROM stage_purchases GROUP BY code_digest HAVING count(*) > 1) d
-			JOIN stage_purchases f ON f.line = d.line JOIN items fi ON fi.id = f.item_id
-			JOIN stage_purchases s ON s.code_digest = d.code_digest JOIN items i ON i.id = s.item_id
-			WHERE (fi.workspace_id <> i.workspace_id OR lower(f.code) <> lower(s.code))
-				AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.code_digest = d.code_digest)
-		ORDER BY 1`)
+			WHERE p.workspace_id <> w.id OR lower(p.code) <> lower(s.code) ORDER BY s.line`)
 }
 
 // StaleItems lists the lines of staged items that were made from another item than the store
@@ -225,16 +211,6 @@ func (d *DB) StagePurchaseConflicts(ctx context.Context) ([]int, error) {
 func (d *DB) StaleItems(ctx context.Context) ([]int, error) {
 	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `SELECT s.line FROM stage_items s LEFT JOIN items i ON i.id = s.id
 		WHERE s.was IS NOT NULL AND s.was <> coalesce(i.body, '') ORDER BY s.line`)
-}
-
-// UnstageItem drops a line's item from the stage.
-func (d *DB) UnstageItem(ctx context.Context, line int) error {
-	return d.Run(ctx, `DELETE FROM stage_items WHERE line = $1`, line)
-}
-
-// UnstagePurchase drops a line's purchase from the stage.
-func (d *DB) UnstagePurchase(ctx context.Context, line int) error {
-	return d.Run(ctx, `DELETE FROM stage_purchases WHERE line = $1`, line)
 }
 
 // StageLostItems lists the lines of staged purchases whose workspace no longer has their item.

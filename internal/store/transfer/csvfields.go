@@ -15,24 +15,24 @@ type field[L any] struct {
 	others []string
 	// column is where the database keeps it, for fields that a file may leave out.
 	column string
-	set    func(line *L, cell string) error
+	set    func(line *L, cell string, in reading) error
 }
 
 // purchaseFields are the columns of a file of purchases.
 var purchaseFields = []field[purchaseLine]{
 	{"purchase_code", []string{"code", "license code", "licence code", "license key", "item purchase code"}, "", text(func(l *purchaseLine) *string { return &l.PurchaseCode })},
 	{"item_id", []string{"product id"}, "", number(func(l *purchaseLine) *int64 { return &l.ItemID })},
-	{"license_type", []string{"license", "licence", "licence type"}, "", func(l *purchaseLine, cell string) error { l.LicenseType = readLicenseType(cell); return nil }},
-	{"price", []string{"amount", "item price", "sale price"}, "price", money(func(l *purchaseLine) *amount { return &l.Price })},
-	{"currency", []string{"currency code"}, "", currency(func(l *purchaseLine) *string { return &l.Currency })},
-	{"supported_until", []string{"support until", "support ends", "support expires", "support expiry date"}, "supported_until", func(l *purchaseLine, cell string) (err error) {
-		l.SupportedUntil, err = readOptionalDate(cell)
+	{"license_type", []string{"license", "licence", "licence type"}, "", func(l *purchaseLine, cell string, _ reading) error { l.LicenseType = readLicenseType(cell); return nil }},
+	{"price", []string{"amount", "item price", "sale price"}, "price", func(l *purchaseLine, cell string, in reading) (err error) {
+		l.Price.Money, l.mark, err = in.readMoney(cell)
 		return err
 	}},
+	{"currency", []string{"currency code"}, "", currency(func(l *purchaseLine) *string { return &l.Currency })},
+	{"supported_until", []string{"support until", "support ends", "support expires", "support expiry date"}, "supported_until", optionalDate(func(l *purchaseLine) **timestamp { return &l.SupportedUntil })},
 	{"downloaded", nil, "downloaded", yesNo(func(l *purchaseLine) *bool { return &l.Downloaded })},
 	{"date", []string{"sale date", "sold", "sold at", "purchase date", "purchased at", "order date"}, "", date(func(l *purchaseLine) *timestamp { return &l.Date })},
-	{"state", []string{"status"}, "state", func(l *purchaseLine, cell string) error { l.State = readState(cell); return nil }},
-	{"state_at", nil, "state_at", func(l *purchaseLine, cell string) (err error) { l.StateAt, err = readOptionalDate(cell); return err }},
+	{"state", []string{"status"}, "state", func(l *purchaseLine, cell string, _ reading) error { l.State = readState(cell); return nil }},
+	{"state_at", nil, "state_at", optionalDate(func(l *purchaseLine) **timestamp { return &l.StateAt })},
 	{"buyer_name", []string{"buyer", "buyer username", "customer", "customer name"}, "buyer_name", text(func(l *purchaseLine) *string { return &l.Buyer.Name })},
 	{"buyer_email", []string{"email", "customer email"}, "buyer_email", text(func(l *purchaseLine) *string { return &l.Buyer.Email })},
 }
@@ -40,23 +40,23 @@ var purchaseFields = []field[purchaseLine]{
 // itemFields are the columns of a file of items.
 var itemFields = []field[itemLine]{
 	{"id", []string{"item id", "product id"}, "", number(func(l *itemLine) *int64 { return &l.ID })},
-	{"kind", nil, "", func(l *itemLine, cell string) error { l.Kind = kind(strings.ToLower(cell)); return nil }},
+	{"kind", nil, "", func(l *itemLine, cell string, _ reading) error { l.Kind = kind(strings.ToLower(cell)); return nil }},
 	{"support", []string{"supported"}, "", yesNo(func(l *itemLine) *bool { return &l.Support })},
 	{"name", []string{"item name", "product name", "title"}, "", text(func(l *itemLine) *string { return &l.Name })},
 	{"description", nil, "", text(func(l *itemLine) *string { return &l.Description })},
 	{"category", nil, "", text(func(l *itemLine) *string { return &l.Category })},
 	{"sub_category", nil, "", text(func(l *itemLine) *string { return &l.SubCategory })},
 	{"options", nil, "", list(func(l *itemLine) *texts { return &l.Options })},
-	{"version", nil, "", func(l *itemLine, cell string) error { l.Version = version(cell); return nil }},
+	{"version", nil, "", func(l *itemLine, cell string, _ reading) error { l.Version = version(cell); return nil }},
 	{"demo_link", []string{"demo", "demo url"}, "", text(func(l *itemLine) *string { return &l.DemoLink })},
 	{"tags", []string{"keywords"}, "", list(func(l *itemLine) *texts { return &l.Tags })},
 	{"thumbnail", []string{"media thumbnail", "thumbnail url"}, "", text(func(l *itemLine) *string { return &l.Media.Thumbnail })},
 	{"preview_image", []string{"media preview image"}, "", link(func(l *itemLine) **string { return &l.Media.PreviewImage })},
 	{"preview_video", []string{"media preview video"}, "", link(func(l *itemLine) **string { return &l.Media.PreviewVideo })},
 	{"preview_audio", []string{"media preview audio"}, "", link(func(l *itemLine) **string { return &l.Media.PreviewAudio })},
-	{"screenshots", []string{"media screenshots"}, "", func(l *itemLine, cell string) error { l.Media.Screenshots = readList(cell); return nil }},
-	{"regular", []string{"price regular", "regular price", "price"}, "", money(func(l *itemLine) *amount { return &l.Price.Regular })},
-	{"extended", []string{"price extended", "extended price"}, "", money(func(l *itemLine) *amount { return &l.Price.Extended })},
+	{"screenshots", []string{"media screenshots"}, "", func(l *itemLine, cell string, _ reading) error { l.Media.Screenshots = readList(cell); return nil }},
+	{"regular", []string{"price regular", "regular price", "price"}, "", func(l *itemLine, cell string, in reading) error { return l.setPrice(&l.Price.Regular, cell, in) }},
+	{"extended", []string{"price extended", "extended price"}, "", func(l *itemLine, cell string, in reading) error { return l.setPrice(&l.Price.Extended, cell, in) }},
 	{"currency", []string{"currency code"}, "", currency(func(l *itemLine) *string { return &l.Currency })},
 	{"published_at", []string{"published", "publish date", "date"}, "", date(func(l *itemLine) *timestamp { return &l.PublishedAt })},
 }

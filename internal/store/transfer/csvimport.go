@@ -10,14 +10,18 @@ import (
 
 	"github.com/countersign/countersign/internal/spreadsheet"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
 // stageCSV stages the rows of a file.
-func (imp *importer) stageCSV(ctx context.Context, file io.Reader) error {
-	rows := newCSVReader(file)
+func (imp *importer) stageCSV(ctx context.Context, file io.ReadSeeker) error {
+	rows := newCSVReader(file, imp.options.CSV.Encoding)
 	var err error
 	if imp.csv, err = imp.planCSV(ctx, rows); err != nil {
+		return err
+	}
+	if rows, err = imp.findDates(ctx, rows, file); err != nil {
 		return err
 	}
 	for rows.next() {
@@ -54,12 +58,65 @@ func (imp *importer) csvCells(rows *csvReader) ([]string, error) {
 		return nil, err
 	}
 	for i, cell := range cells {
-		cells[i] = spreadsheet.Uncell(strings.TrimSpace(cell))
+		cells[i] = spreadsheet.Uncell(rules.TrimInvisible(cell))
 	}
-	if len(cells) != len(imp.csv.header) && !isEmpty(cells) {
-		return nil, badf("the row has %d cells, the first line has %d", len(cells), len(imp.csv.header))
+	columns := len(imp.csv.header)
+	if len(cells) > columns && !isEmpty(cells[columns:]) {
+		return nil, badf("the row has %d cells, the first line has %d", len(cells), columns)
 	}
-	return cells, nil
+	for len(cells) < columns { // spreadsheets leave empty cells at the end out
+		cells = append(cells, "")
+	}
+	return cells[:columns], nil
+}
+
+// findDates reads the rows once when their dates do not tell day and month apart by themselves, and
+// returns a reader that begins anew.
+func (imp *importer) findDates(ctx context.Context, rows *csvReader, file io.ReadSeeker) (*csvReader, error) {
+	p := imp.csv
+	dates := p.dateColumns()
+	if p.reading.dates != DatesByRows || len(dates) == 0 {
+		return rows, nil
+	}
+	var seen orders
+	for n := 0; rows.next(); n++ {
+		if n%1000 == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		cells, err := imp.csvCells(rows)
+		if err != nil {
+			continue // it is rejected when it is staged
+		}
+		there := false
+		for _, column := range dates {
+			there = there || cells[column] != ""
+			seen.note(cells[column])
+		}
+		if there && !seen.numeric {
+			break // dates are of another form
+		}
+	}
+	if rows.err != nil {
+		return nil, fmt.Errorf("store: import: line %d: %w", rows.line, rows.err)
+	}
+	p.reading.dates = seen.order()
+	imp.report.CSV.Dates = p.reading.dates
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("store: import: the file can't be read a second time: %w", err)
+	}
+	again := newCSVReader(file, imp.options.CSV.Encoding)
+	_, err := again.header()
+	return again, err
+}
+
+// dateColumns are the places of the columns that are dates.
+func (p *csvPlan) dateColumns() (all []int) {
+	for i, field := range p.fields {
+		if slices.Contains([]string{"date", "supported_until", "state_at", "published_at"}, field) {
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 func isEmpty(cells []string) bool {
@@ -77,7 +134,7 @@ func (imp *importer) rejectRow(rows *csvReader, err error) error {
 	if text != nil && !imp.headerWritten {
 		imp.headerWritten = true
 		mark := ""
-		if rows.encoding != encodingUTF8 {
+		if rows.encoding != encodingUTF8 { // also for the reader of what was corrected, whatever its options say
 			mark = byteOrderMark
 		}
 		head := rowOf(rows.separator, append(spreadsheet.Row(imp.csv.originalHeader()), reasonColumn))
@@ -120,7 +177,7 @@ func (p *csvPlan) originalHeader() []string {
 
 // reportLateRows is reportLate for CSV.
 func (imp *importer) reportLateRows(file io.Reader, late []int) error {
-	rows := newCSVReader(file)
+	rows := newCSVReader(file, imp.options.CSV.Encoding)
 	if _, err := rows.header(); err != nil {
 		return err
 	}
@@ -148,7 +205,10 @@ func (imp *importer) planPurchases(p *csvPlan) error {
 	}
 	p.stage = func(ctx context.Context, line int, cells []string) error {
 		l := purchaseLine{Type: "purchase", Workspace: p.workspace.Account.Username}
-		if err := fill(&l, list, constants, cells); err != nil {
+		if err := fill(&l, list, constants, cells, p.reading); err != nil {
+			return err
+		}
+		if err := checkCurrency(l.mark, l.Currency); err != nil {
 			return err
 		}
 		return imp.stagePurchase(ctx, line, l)
@@ -169,7 +229,10 @@ func (imp *importer) planItems(p *csvPlan) error {
 	p.stage = func(ctx context.Context, line int, cells []string) error {
 		l, was, err := imp.itemNow(ctx, p.workspace, list[id], cells[id])
 		if err == nil {
-			err = fill(&l, list, constants, cells)
+			err = fill(&l, list, constants, cells, p.reading)
+		}
+		if err == nil {
+			err = checkCurrency(l.mark, l.Currency)
 		}
 		if err != nil {
 			return err
@@ -182,7 +245,7 @@ func (imp *importer) planItems(p *csvPlan) error {
 // itemNow is the line and the body of an item as the store has it, or the line of a new one.
 func (imp *importer) itemNow(ctx context.Context, w storedb.Workspace, id *field[itemLine], cell string) (l itemLine, body string, err error) {
 	l = itemLine{Type: "item", Workspace: w.Account.Username}
-	if err := id.set(&l, cell); err != nil {
+	if err := id.set(&l, cell, reading{}); err != nil {
 		return l, "", badf("%s: %v", id.name, err)
 	}
 	now, err := imp.session.Item(ctx, l.ID)
@@ -197,18 +260,22 @@ func (imp *importer) itemNow(ctx context.Context, w storedb.Workspace, id *field
 	return l, string(now.Body), nil
 }
 
-// fill sets the fields of a line.
-func fill[L any](l *L, list []*field[L], constants func(*L) error, cells []string) error {
+// fill sets the fields of a line. Its error has all cells that can't be read.
+func fill[L any](l *L, list []*field[L], constants func(*L) error, cells []string, in reading) error {
 	if err := constants(l); err != nil {
 		return err
 	}
+	var faults []string
 	for i, f := range list {
 		if f == nil {
 			continue
 		}
-		if err := f.set(l, cells[i]); err != nil {
-			return badf("%s: %v", f.name, err)
+		if err := f.set(l, cells[i], in); err != nil {
+			faults = append(faults, f.name+": "+err.Error())
 		}
+	}
+	if len(faults) > 0 {
+		return reason(strings.Join(faults, "; "))
 	}
 	return nil
 }

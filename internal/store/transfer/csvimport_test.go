@@ -26,6 +26,15 @@ func utf16Text(order binary.AppendByteOrder, text string) string {
 	return string(out)
 }
 
+// utf32Text is a text in UTF-32 with a byte order mark.
+func utf32Text(order binary.AppendByteOrder, text string) string {
+	var out []byte
+	for _, r := range "\ufeff" + text {
+		out = order.AppendUint32(out, uint32(r))
+	}
+	return string(out)
+}
+
 const saleHeader = "Purchase Code,Item ID,License,Amount,Currency,Sale Date,Supported Until,Buyer,Buyer Email"
 
 func TestCSVIsReadInEveryEncodingAndWithEverySeparator(t *testing.T) {
@@ -33,12 +42,17 @@ func TestCSVIsReadInEveryEncodingAndWithEverySeparator(t *testing.T) {
 		rows := saleHeader + "\nCODE-%s,1,Regular License,\"49,00\",usd,2024-04-27,2025-04-27 12:00:00,\"Zoë\nLee\",zoe@x.example\n"
 		forms := map[string]func(string) string{
 			"plain": func(s string) string { return s }, "BOM": func(s string) string { return "\ufeff" + s },
-			"CRLF":       func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
-			"semicolons": func(s string) string { return strings.NewReplacer("49,00", "49,00", ",", ";").Replace(s) },
-			"tabs":       func(s string) string { return strings.NewReplacer("49,00", "49,00", ",", "\t").Replace(s) },
-			"bars":       func(s string) string { return strings.NewReplacer("49,00", "49,00", ",", "|").Replace(s) },
-			"LE":         func(s string) string { return utf16Text(binary.LittleEndian, s) },
-			"BE":         func(s string) string { return utf16Text(binary.BigEndian, s) },
+			"CRLF":        func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+			"semicolons":  func(s string) string { return strings.NewReplacer("49,00", "49,00", ",", ";").Replace(s) },
+			"tabs":        func(s string) string { return strings.NewReplacer("49,00", "49,00", ",", "\t").Replace(s) },
+			"bars":        func(s string) string { return strings.NewReplacer("49,00", "49,00", ",", "|").Replace(s) },
+			"LE":          func(s string) string { return utf16Text(binary.LittleEndian, s) },
+			"BE":          func(s string) string { return utf16Text(binary.BigEndian, s) },
+			"LE unmarked": func(s string) string { return utf16Text(binary.LittleEndian, s)[2:] },
+			"BE unmarked": func(s string) string { return utf16Text(binary.BigEndian, s)[2:] },
+			"32 LE":       func(s string) string { return utf32Text(binary.LittleEndian, s) },
+			"32 BE":       func(s string) string { return utf32Text(binary.BigEndian, s)[4:] },
+			"a hint":      func(s string) string { return "sep=;\r\n" + strings.NewReplacer("49,00", "49,00", ",", ";").Replace(s) },
 		}
 		for name, form := range forms {
 			report, bad := f.ImportText(t, form(fmt.Sprintf(rows, name)), storetest.CSVInto("ada", nil))
@@ -52,6 +66,55 @@ func TestCSVIsReadInEveryEncodingAndWithEverySeparator(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A case of each kind of file that spreadsheets, shops and people make.
+func TestRowsAsSpreadsheetsLeaveThem(t *testing.T) {
+	const header = "code,item_id,license,price,currency,date,buyer\n"
+	older := transfer.CSVOptions{Encoding: transfer.EncodingWindows1252}
+	cases := []struct {
+		name, file string
+		o          transfer.CSVOptions
+		want       string // the purchases by their codes
+		bad        map[int]string
+	}{
+		{"cells are missing at the end, or too many and empty", header + "A,1,Regular,49,USD,2026-04-27\nB,1,Regular,49,USD,2026-04-27,Bea,,\nC,1,Regular,49,USD,2026-04-27,Cid,,x\n", transfer.CSVOptions{},
+			"A 49.00 2026-04-27 , B 49.00 2026-04-27 Bea", map[int]string{4: "the row has 9 cells, the first line has 7"}},
+		{"lines end as those of old programs", strings.ReplaceAll(header+"A,1,Regular,49,USD,2026-04-27,Ann\nB,1,Regular,49,USD,2026-04-27,Bea\n", "\n", "\r"), transfer.CSVOptions{},
+			"A 49.00 2026-04-27 Ann, B 49.00 2026-04-27 Bea", nil},
+		{"an older encoding", header + "A,1,Regular,49,USD,2026-04-27,J\xfcrgen\n", older, "A 49.00 2026-04-27 Jürgen", nil},
+		{"a mark says more than the option", "\ufeff" + header + "A,1,Regular,49,USD,2026-04-27,Jürgen\n", older, "A 49.00 2026-04-27 Jürgen", nil},
+		{"an older encoding that nobody names", header + "A,1,Regular,49,USD,2026-04-27,J\xfcrgen\n", transfer.CSVOptions{}, "", map[int]string{2: "save the file as UTF-8, or import it as Windows-1252"}},
+		{"a later row shows the order of day and month", header + "A,1,Regular,49,USD,04/05/2026,\nB,1,Regular,49,USD,27/04/2026,\n", transfer.CSVOptions{}, "A 49.00 2026-05-04 , B 49.00 2026-04-27 ", nil},
+		{"rows contradict each other on it", header + "A,1,Regular,49,USD,04/05/2026,\nB,1,Regular,49,USD,27/04/2026,\nC,1,Regular,49,USD,04/27/2026,\n", transfer.CSVOptions{},
+			"B 49.00 2026-04-27 , C 49.00 2026-04-27 ", map[int]string{2: `date: the date "04/05/2026" is ambiguous`}},
+		{"an amount in another currency than the row", header + "A,1,Regular,$49.00,USD,2026-04-27,\nB,1,Regular,€49,USD,2026-04-27,\nC,1,Regular,49 EUR,EUR,2026-04-27,\n", transfer.CSVOptions{},
+			"A 49.00 2026-04-27 , C 49.00 2026-04-27 ", map[int]string{3: "the amount is in €, but the currency is USD"}},
+		{"amounts in cents", header + "A,1,Regular,4900,USD,2026-04-27,\nB,1,Regular,49.50,USD,2026-04-27,\n", transfer.CSVOptions{Cents: true},
+			"A 49.00 2026-04-27 ", map[int]string{3: "not a whole number of cents"}},
+		{"several faults of a row", header + "A,one,Regular,forty,USD,soon,\n", transfer.CSVOptions{}, "",
+			map[int]string{2: `item_id: "one" is not a whole number; price: "forty" is not an amount like 49, 49.00 or 49,00; date: "soon" is not a date like`}},
+		{"codes that a spreadsheet has changed", header + "1.00001E+11,1,Regular,49,USD,2026-04-27,\n\u00a0A\u200b,1,Regular,49,USD,2026-04-27,\n", transfer.CSVOptions{},
+			"A 49.00 2026-04-27 ", map[int]string{2: "a spreadsheet has changed this code to 1.00001E+11; format the column as text"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			storetest.EitherShops(t, func(t *testing.T, f *storetest.Fixture) {
+				c.o.Workspace = "ada"
+				_, bad := f.ImportText(t, c.file, transfer.ImportOptions{SkipBad: true, CSV: &c.o})
+				wantLines(t, bad, c.bad)
+				var got []string
+				err := f.Purchases(t.Context(), storetest.Operator, "ada", store.PurchaseFilter{}, func(p store.Purchase) error {
+					got = append(got, fmt.Sprintf("%s %s %s %s", p.Code, p.Price, p.SoldAt.Format("2006-01-02"), p.BuyerName))
+					return nil
+				})
+				slices.Sort(got)
+				if strings.Join(got, ", ") != c.want || err != nil {
+					t.Errorf("%q, %v, want %q", got, err, c.want)
+				}
+			})
+		})
+	}
 }
 
 func TestColumnsThatCannotBeToldAreRefusedBeforeAnyRow(t *testing.T) {
@@ -68,6 +131,8 @@ func TestColumnsThatCannotBeToldAreRefusedBeforeAnyRow(t *testing.T) {
 			{"a map to a field that is not there", "Ref,code\n", transfer.CSVOptions{Workspace: "ada", Map: map[string]string{"Ref": "reference"}}, "csv_columns", `No field for "reference"`},
 			{"a value for a field that a column has", "code\n", transfer.CSVOptions{Workspace: "ada", Set: map[string]string{"code": "x"}}, "csv_columns", "the column \"code\" has it, too"},
 			{"a value that is not one", "code\n", transfer.CSVOptions{Workspace: "ada", Set: map[string]string{"date": "1.2.2024"}}, "csv_columns", "ambiguous"},
+			{"an order of dates that is not one", "code\n", transfer.CSVOptions{Workspace: "ada", Dates: "ymd"}, "import_dates", "Invalid order of dates"},
+			{"an encoding that is not one", "code\n", transfer.CSVOptions{Workspace: "ada", Encoding: "KOI8-R"}, "import_encoding", "Invalid encoding"},
 			{"an empty file", "\n", transfer.CSVOptions{Workspace: "ada"}, "csv_header", "the file is empty"},
 			{"two separators", "a,b;c\n", transfer.CSVOptions{Workspace: "ada"}, "csv_header", "two separators"},
 			{"several workspaces", "id\n", transfer.CSVOptions{}, "csv_workspace", "several workspaces"},

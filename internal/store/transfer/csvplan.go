@@ -29,12 +29,20 @@ type CSVOptions struct {
 	Map map[string]string
 	// Set has the value of a field for all rows, by the field's name.
 	Set map[string]string
+	// Encoding is EncodingWindows1252, or "" for what the file shows.
+	Encoding string `json:",omitempty"`
+	// Dates is the order of day and month.
+	Dates DateOrder `json:",omitempty"`
+	// Cents is whether amounts are in hundredths.
+	Cents bool `json:",omitempty"`
 }
 
 // CSVReport describes how an import has read CSV.
 type CSVReport struct {
 	Separator string `json:"separator"`
 	Encoding  string `json:"encoding"`
+	// Dates is the order of day and month, if the options or the rows have one.
+	Dates DateOrder `json:"dates,omitempty"`
 	// Columns are in the order of the file.
 	Columns []CSVColumn `json:"columns"`
 	// Remembered reports that the columns are those of an earlier import with this header.
@@ -54,6 +62,7 @@ type csvPlan struct {
 	workspace storedb.Workspace
 	fieldOf   map[string]string // as CSVOptions.Map, by folded names
 	set       map[string]string // as CSVOptions.Set
+	reading   reading
 	stage     func(ctx context.Context, line int, cells []string) error
 }
 
@@ -95,11 +104,14 @@ func (imp *importer) readHeader(ctx context.Context, r *csvReader) (*csvPlan, er
 		return nil, err
 	}
 	o := imp.options.CSV
-	p := &csvPlan{header: trimmed(header), fieldOf: folded(o.Map), set: o.Set}
+	if err := errors.Join(checkEncoding(o.Encoding), checkDates(o.Dates)); err != nil {
+		return nil, err
+	}
+	p := &csvPlan{header: trimmed(header), fieldOf: folded(o.Map), set: o.Set, reading: reading{o.Dates, o.Cents}}
 	if p.workspace, err = imp.csvWorkspace(ctx, o.Workspace); err != nil {
 		return nil, err
 	}
-	imp.report.CSV = &CSVReport{Separator: separatorName(r.separator), Encoding: r.encoding}
+	imp.report.CSV = &CSVReport{Separator: separatorName(r.separator), Encoding: r.encoding, Dates: o.Dates}
 	if len(o.Map) == 0 {
 		found, err := imp.session.ImportMapping(ctx, p.workspace.ID, p.digest())
 		if err == nil {
@@ -272,7 +284,7 @@ func constantsOf[L any](p *csvPlan, fields []field[L], at map[string]string) (fu
 		case at[f.name] != "":
 			return nil, badColumns("%s is set for all rows, and the column %q has it, too; ignore one of them", f.name, at[f.name])
 		}
-		if err := f.set(&try, p.set[name]); err != nil {
+		if err := f.set(&try, p.set[name], p.reading); err != nil {
 			return nil, badColumns("%s: %v", f.name, err)
 		}
 		at[f.name] = name
@@ -280,7 +292,7 @@ func constantsOf[L any](p *csvPlan, fields []field[L], at map[string]string) (fu
 	}
 	return func(l *L) error {
 		for _, c := range all {
-			if err := c.f.set(l, c.value); err != nil {
+			if err := c.f.set(l, c.value, p.reading); err != nil {
 				return err
 			}
 		}

@@ -7,23 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/text/encoding/unicode"
 )
-
-// The encodings of a CSV file, for people.
-const (
-	encodingUTF8    = "UTF-8"
-	encodingUTF8BOM = "UTF-8 with BOM"
-	encodingUTF16LE = "UTF-16 LE"
-	encodingUTF16BE = "UTF-16 BE"
-)
-
-// byteOrderMark begins the rejected rows of a file that had one: some spreadsheets
-// take a file for UTF-8 only then.
-const byteOrderMark = "\ufeff"
 
 // separators are those that a CSV file may have.
 const separators = ",;\t|"
@@ -31,12 +18,11 @@ const separators = ",;\t|"
 // csvReader reads rows of CSV in bounded memory: of a row that is longer than maxLine
 // only the beginning is kept. A quoted cell may have line breaks.
 type csvReader struct {
-	bytes     *byteCounter // of the file, before decoding
-	in        *bufio.Reader
-	encoding  string
+	*textFile
 	separator byte
-	line      int // of the current row's beginning, from 1
-	lastLine  int // of the current row
+	said      bool // the separator was
+	line      int  // of the current row's beginning, from 1
+	lastLine  int  // of the current row
 	text      []byte
 	cut       bool
 	err       error
@@ -44,46 +30,20 @@ type csvReader struct {
 	parser    *csv.Reader
 }
 
-// byteCounter counts what is read.
-type byteCounter struct {
-	from io.Reader
-	n    int64
-}
-
-// Read implements [io.Reader].
-func (c *byteCounter) Read(p []byte) (int, error) {
-	n, err := c.from.Read(p)
-	c.n += int64(n)
-	return n, err
-}
-
-// newCSVReader returns a reader whose first row is the header. The mark at the
-// beginning of the file names the encoding.
-func newCSVReader(file io.Reader) *csvReader {
-	counted := &byteCounter{from: file}
-	in := bufio.NewReaderSize(counted, 64<<10)
-	r := &csvReader{bytes: counted, encoding: encodingUTF8, separator: ','}
-	head, _ := in.Peek(3) // an error comes again with the first row
-	switch {
-	case bytes.HasPrefix(head, []byte(byteOrderMark)):
-		r.encoding = encodingUTF8BOM
-		_, _ = in.Discard(len(byteOrderMark))
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe}):
-		r.encoding = encodingUTF16LE
-	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
-		r.encoding = encodingUTF16BE
+// newCSVReader returns a reader whose first row is the header. encoding is as for [newTextFile].
+func newCSVReader(file io.Reader, encoding string) *csvReader {
+	r := &csvReader{textFile: newTextFile(file, encoding), separator: ',', source: bytes.NewReader(nil)}
+	if head, _ := r.Peek(len("sep=;\r\n")); separatorLine.Match(head) {
+		r.separator, r.said = head[len("sep=")], true
+		_, _ = r.ReadSlice('\n')
+		r.lastLine = 1
 	}
-	if r.isUTF16() {
-		in = bufio.NewReaderSize(unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder().Reader(in), 64<<10)
-	}
-	r.in, r.source = in, bytes.NewReader(nil)
 	r.newParser()
 	return r
 }
 
-func (r *csvReader) isUTF16() bool {
-	return r.encoding == encodingUTF16LE || r.encoding == encodingUTF16BE
-}
+// separatorLine is a line before the header by which a spreadsheet says what separates cells.
+var separatorLine = regexp.MustCompile("^(?i:sep)=[,;\t|]\r?\n")
 
 // newParser forgets what the last one has left of a row that it could not read.
 func (r *csvReader) newParser() {
@@ -91,8 +51,8 @@ func (r *csvReader) newParser() {
 	r.parser.Comma, r.parser.FieldsPerRecord, r.parser.ReuseRecord = rune(r.separator), -1, true
 }
 
-// header reads the names of the columns, and detects the separator: the one that
-// occurs most often outside quotes.
+// header reads the names of the columns, and detects the separator unless the file says it: the one
+// that occurs most often outside quotes.
 func (r *csvReader) header() ([]string, error) {
 	if !r.next() {
 		if r.err != nil {
@@ -103,6 +63,7 @@ func (r *csvReader) header() ([]string, error) {
 	most, twice := 0, false
 	for i := range len(separators) {
 		switch n := countUnquoted(r.text, separators[i]); {
+		case r.said:
 		case n > most:
 			most, twice, r.separator = n, false, separators[i]
 		case n == most && n > 0:
@@ -143,9 +104,9 @@ func (r *csvReader) next() bool {
 
 func (r *csvReader) readRow() bool {
 	r.text, r.cut, r.line = r.text[:0], false, r.lastLine+1
-	in := quoting{separator: r.separator, header: r.line == 1, start: true}
+	in := quoting{separator: r.separator, header: r.line == 1 && !r.said, start: true}
 	for read := 0; ; {
-		part, err := r.in.ReadSlice('\n')
+		part, err := r.ReadSlice('\n')
 		read += len(part)
 		in.scan(part)
 		if room := maxLine + 2 - len(r.text); len(part) > room {
@@ -197,8 +158,8 @@ func (r *csvReader) cells() ([]string, error) {
 	switch {
 	case r.cut || len(r.text) > maxLine:
 		return nil, badf("the row is longer than %d bytes: it ends on line %d; a quote may be missing; the row is not copied to the rejected rows", maxLine, r.lastLine)
-	case !utf8.Valid(r.text) || r.isUTF16() && bytes.ContainsRune(r.text, utf8.RuneError):
-		return nil, badf("the row is not valid %s; save the file as UTF-8", r.encoding)
+	case !utf8.Valid(r.text) || r.isConverted() && bytes.ContainsRune(r.text, utf8.RuneError):
+		return nil, r.undecodable()
 	}
 	r.source.Reset(r.text)
 	cells, err := r.parser.Read()
@@ -210,6 +171,14 @@ func (r *csvReader) cells() ([]string, error) {
 		return nil, badf("a quote is missing or not doubled in the row of the lines %d to %d", r.line, r.lastLine)
 	}
 	return nil, badf("a quote is missing or not doubled")
+}
+
+// undecodable is the error of a row in another encoding than that of the file.
+func (r *csvReader) undecodable() error {
+	if r.isConverted() {
+		return badf("the row is not valid %s; save the file as UTF-8", r.encoding)
+	}
+	return badf("the row is not valid %s; save the file as UTF-8, or import it as %s", r.encoding, EncodingWindows1252)
 }
 
 // rowOf writes one row as a file with this separator has it, without its end.
@@ -240,8 +209,8 @@ func IsCSV(file io.ReadSeeker, name string) (bool, error) {
 	case strings.HasSuffix(lower, ".jsonl"), strings.HasSuffix(lower, ".json"), strings.HasSuffix(lower, ".ndjson"):
 		return false, nil
 	}
-	r := newCSVReader(io.LimitReader(file, maxLine))
-	found := r.next() && (r.isUTF16() || r.text[0] != '{' && r.text[0] != '[' && bytes.ContainsAny(r.text, separators))
+	r := newCSVReader(io.LimitReader(file, maxLine), "")
+	found := r.next() && (r.said || r.text[0] != '{' && r.text[0] != '[' && bytes.ContainsAny(r.text, separators))
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return false, fmt.Errorf("store: import: the file can't be read a second time: %w", err)
 	}

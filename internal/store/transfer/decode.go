@@ -15,8 +15,10 @@ import (
 // none is unknown or given twice. Its errors are sentences for the person who
 // wrote the line.
 func decodeLine(raw []byte, into any) error {
-	err := json.Unmarshal(raw, into, json.RejectUnknownMembers(true))
-	return lineError(err)
+	if err := json.Unmarshal(raw, into, json.RejectUnknownMembers(true)); err != nil {
+		return notALine(raw, lineError(err))
+	}
+	return nil
 }
 
 // lineTypes are the types of lines, for messages.
@@ -33,12 +35,25 @@ func lineType(raw []byte) (string, error) {
 		Type *string `json:"type"`
 	}
 	if err := json.Unmarshal(raw, &head); err != nil {
-		return "", lineError(err)
+		return "", notALine(raw, lineError(err))
 	}
 	if head.Type == nil {
 		return "", errors.New(`the member "type" is missing; it is ` + lineTypes)
 	}
 	return *head.Type, nil
+}
+
+// notALine adds to an error what other forms of JSON have to become.
+func notALine(raw []byte, err error) error {
+	switch {
+	case bytes.HasPrefix(raw, []byte("[")), bytes.Equal(raw, []byte("]")):
+		return errors.New("this is an array of JSON; write one object on each line, without brackets around them and commas between them")
+	case bytes.Equal(raw, []byte("{")), bytes.Equal(raw, []byte("}")):
+		return errors.New("an object is on several lines; write each object on one line")
+	case bytes.HasSuffix(raw, []byte("},")):
+		return fmt.Errorf("%w; write one object on each line, without commas between them", err)
+	}
+	return err
 }
 
 func lineError(err error) error {

@@ -47,7 +47,7 @@ func (s *Service) Import(ctx context.Context, a people.Actor, file io.ReadSeeker
 	return imp.report, err
 }
 
-func (imp *importer) stageAll(ctx context.Context, file io.Reader) error {
+func (imp *importer) stageAll(ctx context.Context, file io.ReadSeeker) error {
 	var err error
 	if imp.stage, err = imp.session.NewStage(ctx); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (imp *importer) stageAll(ctx context.Context, file io.Reader) error {
 	lines := newLineReader(file)
 	for lines.next() {
 		if lines.number%1000 == 0 {
-			if err := imp.progress(ctx, lines.offset); err != nil {
+			if err := imp.progress(ctx, lines.bytes.n); err != nil {
 				return err
 			}
 		}
@@ -80,7 +80,7 @@ func (imp *importer) stageAll(ctx context.Context, file io.Reader) error {
 	if lines.err != nil {
 		return fmt.Errorf("store: import: line %d: %w", lines.number, lines.err)
 	}
-	if err := imp.progress(ctx, lines.offset); err != nil {
+	if err := imp.progress(ctx, lines.bytes.n); err != nil {
 		return err
 	}
 	return imp.stage.Flush(ctx, imp.session)

@@ -37,6 +37,8 @@ type importer struct {
 	owners         map[int64]string // item id → its workspace's username
 	bad            map[int]string   // lines found bad after they were staged
 	told           map[int]bool     // which of them were reported
+	// repeated counts the lines that say what an earlier one says.
+	repeated struct{ items, purchases, licenses int64 }
 }
 
 type numbered[T any] struct {
@@ -71,6 +73,7 @@ type ImportOptions struct {
 
 // ImportReport describes what an import did, or would have done.
 type ImportReport struct {
+	// Lines counts those that are not empty: each is new, changed, unchanged, repeated or bad.
 	Lines   int  `json:"lines"`
 	Bad     int  `json:"bad"`
 	Written bool `json:"written"`

@@ -148,11 +148,12 @@ func (imp *importer) moveLicenses(ctx context.Context, tx *storedb.DB) error {
 		default:
 			imp.bad[c.Line] = "the purchase has another license for this domain"
 		}
-		if err := tx.UnstageLicense(ctx, c.Line); err != nil {
+		if err := tx.Unstage(ctx, storedb.StagedLicenses, c.Line); err != nil {
 			return err
 		}
 	}
 	imp.report.Licenses, err = tx.MoveLicenses(ctx)
+	imp.report.Licenses.Repeated = imp.repeated.licenses
 	return err
 }
 

@@ -104,7 +104,7 @@ func TestBadLinesOfLicenses(t *testing.T) {
 			{line("a", "two", "shop.example", `"sealed":"x"`), "unknown member"},
 			{line("a", "one", "shop.example"), "the purchase has another license for this domain"},
 			{storetest.Lines(line("a", "two", "a.example"), line("b", "two", "a.example")), "the purchase has another license for this domain"},
-			{storetest.Lines(line("a", "two", "a.example"), line("a", "one", "a.example")), "this license id already exists for another purchase or domain"},
+			{storetest.Lines(line("a", "two", "a.example"), line("a", "one", "a.example")), "the lines 1 and 2 have the same id and differ in purchase_code"},
 			{key("a", "AAAA"), "invalid id or public"},
 			{key("", strings.Repeat("A", 43)), "invalid id or public"},
 			{storetest.ItemText("ada", 9, `"licensing":{"regular_domains":-1}`), "licensing.regular_domains"},

@@ -13,24 +13,20 @@ const maxLine = 1 << 20
 // lineReader reads lines of any length in bounded memory: of a line that is
 // longer than maxLine only the beginning is kept.
 type lineReader struct {
-	in     *bufio.Reader
+	*textFile
 	number int    // of the current line, from 1
 	text   []byte // of the current line, without its end; valid until next
 	cut    bool
-	offset int64 // bytes read so far
 	err    error
 }
 
-func newLineReader(r io.Reader) *lineReader {
-	return &lineReader{in: bufio.NewReaderSize(r, 64<<10)}
-}
+func newLineReader(r io.Reader) *lineReader { return &lineReader{textFile: newTextFile(r, "")} }
 
 // next reads a line. It returns false at the end, or when err is set.
 func (l *lineReader) next() bool {
 	l.text, l.cut = l.text[:0], false
 	for first := true; ; first = false {
-		part, err := l.in.ReadSlice('\n')
-		l.offset += int64(len(part))
+		part, err := l.ReadSlice('\n')
 		if room := maxLine + 2 - len(l.text); len(part) > room {
 			part, l.cut = part[:room], true
 		}
@@ -48,9 +44,6 @@ func (l *lineReader) next() bool {
 	}
 	l.number++
 	l.text = bytes.TrimSpace(l.text)
-	if l.number == 1 {
-		l.text = bytes.TrimPrefix(l.text, []byte("\ufeff"))
-	}
 	return true
 }
 

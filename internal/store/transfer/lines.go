@@ -61,6 +61,7 @@ type (
 		PublishedAt countersign.Timestamp `json:"published_at"`
 		// Licensing stays as it is when a line does not name it.
 		Licensing *licensingLine `json:"licensing,omitempty"`
+		mark      string         // the currency beside an amount of CSV
 	}
 	priceLine struct {
 		Regular  amount `json:"regular"`
@@ -80,6 +81,7 @@ type (
 		State          storedb.State          `json:"state"`
 		StateAt        *countersign.Timestamp `json:"state_at,omitempty"`
 		Buyer          buyerLine              `json:"buyer"`
+		mark           string                 // the currency beside an amount of CSV
 	}
 	buyerLine struct {
 		Name  string `json:"name"`

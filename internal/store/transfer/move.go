@@ -29,6 +29,12 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	if err := imp.dropStale(ctx, tx); err != nil {
 		return err
 	}
+	if err := imp.dropConflicts(ctx, tx); err != nil {
+		return err
+	}
+	if err := imp.dropRepeated(ctx, tx); err != nil {
+		return err
+	}
 	if err := imp.checkSample(ctx, tx); err != nil {
 		return err
 	}
@@ -62,6 +68,7 @@ func (imp *importer) moveRows(ctx context.Context, tx *storedb.DB, now countersi
 	if imp.report.Items, err = tx.MoveItems(ctx); err != nil {
 		return err
 	}
+	imp.report.Items.Repeated = imp.repeated.items
 	if imp.report.Items.New+imp.report.Items.Changed > 0 {
 		if err = tx.KeepStagedVersions(ctx, storedb.ItemVersion{At: now, Actor: imp.actor.ID}); err != nil {
 			return err
@@ -73,12 +80,10 @@ func (imp *importer) moveRows(ctx context.Context, tx *storedb.DB, now countersi
 	if err := imp.dropLost(ctx, tx); err != nil {
 		return err
 	}
-	if err := imp.dropConflicts(ctx, tx); err != nil {
-		return err
-	}
 	if imp.report.Purchases, err = tx.MovePurchases(ctx, now, imp.keep); err != nil {
 		return err
 	}
+	imp.report.Purchases.Repeated = imp.repeated.purchases
 	return imp.moveLicenses(ctx, tx)
 }
 
@@ -99,32 +104,44 @@ func (imp *importer) finish(ctx context.Context, tx *storedb.DB) error {
 }
 
 func (imp *importer) moveWorkspaces(ctx context.Context, tx *storedb.DB) error {
+	first := firsts[workspaceLine]{}
 	for _, n := range imp.workspaces {
-		counted := &imp.report.Workspaces
-		w := n.value.workspace()
-		old, err := tx.LockWorkspace(ctx, n.value.Username)
-		if errors.Is(err, sqldb.ErrNotFound) {
-			counted.New++
-			if err := tx.AddWorkspace(ctx, w); err != nil {
-				return err
-			}
-			continue
-		}
+		repeated, err := first.repeats(n.line, n.value.Username, n.value)
 		if err != nil {
-			return err
-		}
-		w.ID, w.Switches = old.ID, old.Switches
-		n.value.setSwitches(&w.Switches)
-		if reflect.DeepEqual(withoutEmptyLinks(w), withoutEmptyLinks(old)) {
-			counted.Same++
+			imp.bad[n.line] = err.Error()
 			continue
 		}
-		counted.Changed++
-		if err := tx.UpdateWorkspace(ctx, w); err != nil {
+		if repeated {
+			imp.report.Workspaces.Repeated++
+			continue
+		}
+		first[n.value.Username] = n
+		if err := imp.moveWorkspace(ctx, tx, n.value); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (imp *importer) moveWorkspace(ctx context.Context, tx *storedb.DB, l workspaceLine) error {
+	counted := &imp.report.Workspaces
+	w := l.workspace()
+	old, err := tx.LockWorkspace(ctx, l.Username)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		counted.New++
+		return tx.AddWorkspace(ctx, w)
+	}
+	if err != nil {
+		return err
+	}
+	w.ID, w.Switches = old.ID, old.Switches
+	l.setSwitches(&w.Switches)
+	if reflect.DeepEqual(withoutEmptyLinks(w), withoutEmptyLinks(old)) {
+		counted.Same++
+		return nil
+	}
+	counted.Changed++
+	return tx.UpdateWorkspace(ctx, w)
 }
 
 // withoutEmptyLinks makes an absent map of links and an empty one alike.
@@ -144,7 +161,7 @@ func (imp *importer) dropStale(ctx context.Context, tx *storedb.DB) error {
 	}
 	for _, line := range lines {
 		imp.bad[line] = "somebody has changed this item while the file was read; import the row again"
-		if err := tx.UnstageItem(ctx, line); err != nil {
+		if err := tx.Unstage(ctx, storedb.StagedItems, line); err != nil {
 			return err
 		}
 	}
@@ -159,7 +176,7 @@ func (imp *importer) dropLost(ctx context.Context, tx *storedb.DB) error {
 	}
 	for _, line := range lines {
 		imp.bad[line] = "the item of this purchase was removed while the file was read"
-		if err := tx.UnstagePurchase(ctx, line); err != nil {
+		if err := tx.Unstage(ctx, storedb.StagedPurchases, line); err != nil {
 			return err
 		}
 	}
@@ -179,10 +196,13 @@ func (imp *importer) dropConflicts(ctx context.Context, tx *storedb.DB) error {
 		if err := imp.takeClash(line); err != nil {
 			return err
 		}
-		imp.bad[line] = "this purchase code already exists; codes are unique in the store and do not depend on upper and lower case"
-		if err := tx.UnstagePurchase(ctx, line); err != nil {
+		imp.bad[line] = codeTaken
+		if err := tx.Unstage(ctx, storedb.StagedPurchases, line); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// codeTaken is the reason of a purchase whose code belongs to another workspace.
+const codeTaken = "this purchase code already exists; codes are unique in the store and do not depend on upper and lower case"

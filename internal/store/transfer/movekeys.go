@@ -15,13 +15,25 @@ import (
 )
 
 func (imp *importer) moveKeys(ctx context.Context, tx *storedb.DB) error {
+	first := firsts[keyLine]{}
 	for _, n := range imp.keys {
-		err := imp.moveKey(ctx, tx, n.value)
+		name := n.value.Workspace + " " + n.value.Name
+		repeated, err := first.repeats(n.line, name, n.value)
+		if repeated {
+			imp.report.Keys.Repeated++
+			continue
+		}
+		if err == nil {
+			err = imp.moveKey(ctx, tx, n.value)
+		}
 		var bad *badLine
-		if errors.As(err, &bad) {
+		switch {
+		case errors.As(err, &bad):
 			imp.bad[n.line] = bad.Error()
-		} else if err != nil {
+		case err != nil:
 			return err
+		default:
+			first[name] = n
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,12 +46,13 @@ type CSVPreview struct {
 }
 
 // Preview reads the beginning of an upload. rows says what its rows are to be; "" leaves that to
-// the columns.
-func (s *Service) Preview(ctx context.Context, a people.Actor, id int64, rows Rows) (Preview, error) {
+// the columns. encoding is as in [CSVOptions]; "" is that of the last try.
+func (s *Service) Preview(ctx context.Context, a people.Actor, id int64, rows Rows, encoding string) (Preview, error) {
 	row, u, err := s.upload(ctx, a, id)
 	if err != nil {
 		return Preview{}, err
 	}
+	u.CSV.Encoding = cmp.Or(encoding, u.CSV.Encoding)
 	p := Preview{Upload: u}
 	if p.CSV, err = s.preview(ctx, a, s.uploadPath(row.Name), u.NewImport); err != nil || p.CSV == nil {
 		return p, err
@@ -77,7 +79,7 @@ func (s *Service) preview(ctx context.Context, a people.Actor, path string, n Ne
 	}
 	n.CSV.Workspace = n.Workspace
 	imp := &importer{service: s, actor: a, options: ImportOptions{CSV: &n.CSV}, session: s.db}
-	reader := newCSVReader(file)
+	reader := newCSVReader(file, n.CSV.Encoding)
 	plan, err := imp.readHeader(ctx, reader)
 	if err != nil {
 		return nil, err
@@ -145,7 +147,7 @@ func (s *Service) checkColumns(ctx context.Context, a people.Actor, path string,
 		return nil
 	}
 	imp := &importer{service: s, actor: a, options: ImportOptions{CSV: &n.CSV}, session: s.db}
-	_, err = imp.planCSV(ctx, newCSVReader(file))
+	_, err = imp.planCSV(ctx, newCSVReader(file, n.CSV.Encoding))
 	return err
 }
 
@@ -159,7 +161,7 @@ func (s *Service) Rejected(ctx context.Context, a people.Actor, id int64, most i
 		return nil, err
 	}
 	defer file.Close()
-	rows := newCSVReader(file)
+	rows := newCSVReader(file, "")
 	if _, err := rows.header(); err != nil {
 		return nil, fmt.Errorf("store: rejected rows: %w", err)
 	}

@@ -32,7 +32,7 @@ func TestAnUploadWaitsForADay(t *testing.T) {
 			}
 		}
 		sweep(1)
-		p, err := f.Transfer.Preview(t.Context(), storetest.Operator, id, "")
+		p, err := f.Transfer.Preview(t.Context(), storetest.Operator, id, "", "")
 		if err != nil || p.CSV.Rows != transfer.RowsPurchases || p.CSV.Columns[0].Field != "purchase_code" || len(p.CSV.First) != 5 || p.CSV.First[4][0] != "killed-4-of-many-sales" {
 			t.Errorf("%+v, %v", p.CSV, err)
 		}

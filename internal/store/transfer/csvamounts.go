@@ -1,0 +1,118 @@
+package transfer
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/countersign/countersign"
+)
+
+// The forms of an amount without its currency. Groups of three digits have one separator, which is
+// not the decimal one.
+var (
+	amountParts = regexp.MustCompile(`^([^0-9.,'’ \-−]{0,4}) ?([-−]?) ?([^0-9.,'’ \-−]{0,4}) ?([0-9][0-9.,'’ ]*?) ?([^0-9.,'’ \-−]{0,4})$`)
+	plainAmount = regexp.MustCompile(`^(?:0|[1-9][0-9]*)(?:[.,][0-9]{1,2}0*)?$`)
+	grouped     = regexp.MustCompile(`^[1-9][0-9]{0,2}(?:([.,'’ ])[0-9]{3})(?:[.,'’ ][0-9]{3})*(?:([.,])[0-9]{1,2})?$`)
+)
+
+// readMoney reads an amount in units of its currency, or in hundredths if the file has those, and
+// the sign or code of a currency beside it, "" for none. What can be read in two ways is refused:
+// 1,204 is another amount in another country.
+func (in reading) readMoney(cell string) (m countersign.Money, currency string, err error) {
+	if cell == "" {
+		return 0, "", nil
+	}
+	parts := amountParts.FindStringSubmatch(plainSpaces(cell))
+	if parts == nil {
+		return 0, "", fmt.Errorf("%q is not an amount like 49, 49.00 or 49,00", cell)
+	}
+	marks := slices.DeleteFunc([]string{parts[1], parts[3], parts[5]}, func(s string) bool { return s == "" })
+	digits, err := plainDigits(cell, parts[4])
+	if err == nil && len(marks) > 1 {
+		err = fmt.Errorf("the amount %q has two currencies", cell)
+	}
+	if err != nil {
+		return 0, "", err
+	}
+	if m, err = countersign.ParseMoney(digits); err != nil {
+		return 0, "", fmt.Errorf("the amount %q is too large", cell)
+	}
+	if in.cents {
+		if m%100 != 0 {
+			return 0, "", fmt.Errorf("the amount %q is not a whole number of cents", cell)
+		}
+		m /= 100
+	}
+	if parts[2] != "" {
+		m = -m
+	}
+	return m, strings.Join(marks, ""), nil
+}
+
+// plainDigits are the digits of an amount with a decimal point.
+func plainDigits(cell, text string) (string, error) {
+	if plainAmount.MatchString(text) {
+		text = strings.Replace(text, ",", ".", 1)
+		if whole, decimals, ok := strings.Cut(text, "."); ok && len(decimals) > 2 {
+			text = whole + "." + decimals[:2]
+		}
+		return text, nil
+	}
+	m := grouped.FindStringSubmatch(text)
+	if m == nil {
+		return "", fmt.Errorf("%q is not an amount like 49, 49.00 or 49,00", cell)
+	}
+	separator, decimal := m[1], m[2]
+	groups := text
+	if decimal != "" {
+		groups = text[:strings.LastIndex(text, decimal)]
+	}
+	switch n := strings.Count(groups, separator); {
+	case separator == decimal, strings.ContainsFunc(strings.ReplaceAll(groups, separator, ""), func(r rune) bool { return r < '0' || r > '9' }):
+		return "", fmt.Errorf("%q is not an amount like 49, 49.00 or 49,00", cell)
+	case n == 1 && decimal == "" && (separator == "." || separator == ","):
+		return "", fmt.Errorf("the amount %q is ambiguous; write it without a separator of thousands, like 1204.00", cell)
+	}
+	return strings.ReplaceAll(groups, separator, "") + strings.Replace(text[len(groups):], ",", ".", 1), nil
+}
+
+// currencySigns are the currencies that a sign can stand for.
+var currencySigns = map[string][]string{
+	"€": {"EUR"}, "£": {"GBP", "EGP", "GIP"}, "¥": {"JPY", "CNY"}, "₹": {"INR"}, "₽": {"RUB"}, "₺": {"TRY"}, "₴": {"UAH"}, "₩": {"KRW"}, "₫": {"VND"},
+	"₪": {"ILS"}, "₱": {"PHP"}, "฿": {"THB"}, "₦": {"NGN"}, "ZŁ": {"PLN"}, "KČ": {"CZK"}, "FT": {"HUF"}, "KR": {"SEK", "NOK", "DKK", "ISK"}, "KR.": {"DKK", "SEK", "NOK"},
+	"FR": {"CHF"}, "FR.": {"CHF"}, "R$": {"BRL"}, "US$": {"USD"}, "A$": {"AUD"}, "AU$": {"AUD"}, "C$": {"CAD"}, "CA$": {"CAD"}, "NZ$": {"NZD"}, "S$": {"SGD"}, "HK$": {"HKD"},
+	"$": {"USD", "AUD", "CAD", "NZD", "SGD", "HKD", "TWD", "MXN", "ARS", "CLP", "COP", "BRL"},
+}
+
+// setPrice reads one of the two prices of an item.
+func (l *itemLine) setPrice(to *amount, cell string, in reading) error {
+	m, mark, err := in.readMoney(cell)
+	if err == nil && mark != "" && l.mark != "" && mark != l.mark {
+		err = fmt.Errorf("the prices are in two currencies, %s and %s", l.mark, mark)
+	}
+	to.Money, l.mark = m, cmp.Or(mark, l.mark)
+	return err
+}
+
+// checkCurrency is an error when an amount has the sign or code of another currency than its row.
+func checkCurrency(mark, currency string) error {
+	mark = strings.ToUpper(mark)
+	if mark == "" || mark == currency || slices.Contains(currencySigns[mark], currency) {
+		return nil
+	}
+	return badf("the amount is in %s, but the currency is %s", mark, currency)
+}
+
+// plainSpaces makes all kinds of spaces plain ones, and takes those around a text away.
+func plainSpaces(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch r {
+		case '\u00a0', '\u202f', '\u2009', '\t', '\n', '\r':
+			return ' '
+		}
+		return r
+	}, text))
+}
