@@ -90,7 +90,7 @@ func (s *shared) wrapSQLite(err error, code int) error {
 		return unavailable(fmt.Sprintf("The database file %s can't be opened", s.options.Path), err)
 	case lib.SQLITE_IOERR:
 		return unavailable("The disk failed", err)
-	case lib.SQLITE_ERROR:
+	case lib.SQLITE_ERROR, lib.SQLITE_SCHEMA: // the second when another process makes tables meanwhile
 		if strings.Contains(err.Error(), "no such table") {
 			return noTable(err)
 		}
