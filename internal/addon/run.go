@@ -111,7 +111,7 @@ func (a *Addon) tidyEvery(ctx context.Context) {
 const jobsKept = 24 * time.Hour
 
 func (a *Addon) pruneJobs(ctx context.Context) error {
-	return a.database.Tx(ctx, func(tx sqldb.Queries) error { return jobs.Prune(ctx, tx, a.now().Add(-jobsKept)) })
+	return a.database.Tx(ctx, func(tx sqldb.Queries) error { return jobs.PruneAll(ctx, tx, a.now().Add(-jobsKept)) })
 }
 
 // writeInterval is how often last uses and requests from apps are written.

@@ -81,23 +81,42 @@ func TestAMapWithoutRoomKeepsNothing(t *testing.T) {
 	}
 }
 
-// Who began a read may leave: the others still get it.
+// Who began a read may leave at once: the others still get it.
 func TestASharedReadGoesOn(t *testing.T) {
 	m := newMap(1000)
 	ctx, leave := context.WithCancel(t.Context())
 	_, _, since := m.Find(7)
+	left, ended := make(chan struct{}), make(chan error)
 	_, err := m.Share(ctx, 7, since, func(ctx context.Context) (string, error) {
 		leave()
-		if err := ctx.Err(); err != nil {
+		go func() {
+			<-left
+			ended <- ctx.Err()
+		}()
+		if err := <-ended; err != nil {
 			return "", err
 		}
 		m.Store(7, "seven", since)
+		close(ended)
 		return "seven", nil
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("who left got %v", err)
 	}
+	close(left)
+	<-ended
 	if _, found, _ := m.Find(7); !found {
 		t.Error("what was read is not cached")
 	}
+}
+
+func TestAPanicOfASharedReadIsThatOfItsCaller(t *testing.T) {
+	m := newMap(1000)
+	_, _, since := m.Find(7)
+	defer func() {
+		if recover() != "broken" {
+			t.Error("the caller did not panic")
+		}
+	}()
+	_, _ = m.Share(t.Context(), 7, since, func(context.Context) (string, error) { panic("broken") })
 }

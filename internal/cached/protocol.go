@@ -57,15 +57,33 @@ func (p *protocol) isLive() bool {
 
 // share runs one read for concurrent callers with the same key. While changes by others
 // do not arrive, it does not share. key must contain the generation, so that no read is
-// shared across a change. The read continues if its first caller leaves.
+// shared across a change. The read continues if its first caller leaves; who leaves does not wait.
 func share[T any](ctx context.Context, p *protocol, key string, read func(context.Context) (T, error)) (T, error) {
 	if !p.isLive() {
 		return read(ctx)
 	}
-	v, err, _ := p.reads.Do(key, func() (any, error) { return read(context.WithoutCancel(ctx)) })
-	if err = cmp.Or(ctx.Err(), err); err != nil {
-		var none T
-		return none, err
+	var none T
+	done := p.reads.DoChan(key, func() (v any, err error) {
+		defer func() {
+			if cause := recover(); cause != nil { // it is the panic of those who wait, not of the process
+				v = panicked{cause}
+			}
+		}()
+		return read(context.WithoutCancel(ctx))
+	})
+	select {
+	case <-ctx.Done():
+		return none, ctx.Err()
+	case r := <-done:
+		if p, ok := r.Val.(panicked); ok {
+			panic(p.cause)
+		}
+		if err := cmp.Or(ctx.Err(), r.Err); err != nil {
+			return none, err
+		}
+		return r.Val.(T), nil
 	}
-	return v.(T), nil
 }
+
+// panicked is what a shared read panicked with.
+type panicked struct{ cause any }

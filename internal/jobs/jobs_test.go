@@ -296,9 +296,14 @@ func TestEndedJobsAreForgotten(t *testing.T) {
 		ran(t, f.queue(answer))
 		f.Move(time.Hour)
 		open := f.add(t)
-		if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return Prune(t.Context(), tx, f.Now()) }); err != nil {
-			t.Fatal(err)
+		prune := func(fn func(tx sqldb.Queries) error) {
+			if err := f.db.Tx(t.Context(), fn); err != nil {
+				t.Fatal(err)
+			}
 		}
+		prune(func(tx sqldb.Queries) error { return Prune(t.Context(), tx, "another", f.Now()) })
+		f.want(t, done, "done 1 42 ")
+		prune(func(tx sqldb.Queries) error { return Prune(t.Context(), tx, "test", f.Now()) })
 		if _, err := Find(t.Context(), f.db.Queries(), "test", done); !errors.Is(err, sqldb.ErrNotFound) {
 			t.Errorf("%v", err)
 		}

@@ -12,7 +12,8 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// acknowledgeTimeout bounds an acknowledgement in a request; the task is the safety net.
+// acknowledgeTimeout bounds an acknowledgement in a request, within what is left of [claimTimeout];
+// the task is the safety net.
 const acknowledgeTimeout = 3 * time.Second
 
 const alertUnacknowledged = "unacknowledged_purchase"

@@ -72,3 +72,16 @@ func TestAVerificationIsQueuedWhileTheStoreHangs(t *testing.T) {
 		f.wantMembership(t, "ana", entitle.Active, gold, 1)
 	})
 }
+
+// Many HTTP clients end a call after ten seconds.
+func TestAnAcknowledgementEndsWithItsVerification(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.claimTimeout = acknowledgeTimeout - time.Second
+		f.bought(t, "ana", "token", "gold_monthly")
+		f.store.mu.Lock()
+		defer f.store.mu.Unlock()
+		if read, acknowledged := f.store.deadlines["token"], f.store.deadlines["acknowledge token"]; acknowledged.IsZero() || acknowledged.After(read) {
+			t.Errorf("the acknowledgement may last until %s, the verification until %s", acknowledged, read)
+		}
+	})
+}

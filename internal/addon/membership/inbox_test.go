@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -159,6 +160,24 @@ func TestANotificationIsProcessedAfterACrashAndAfterAnOutage(t *testing.T) {
 		}
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.OnHold, gold, 2)
+	})
+}
+
+func TestTheListOfRefundsIsReadToItsEndOrAgainFromTheSameTime(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		if _, err := f.doVoided(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		from := f.now().Add(-entitle.VoidedOverlap)
+		f.clock.Move(time.Hour)
+		f.store.endless = true
+		if _, err := f.doVoided(t.Context(), nil); !fault.HasCode(err, "store_unavailable") {
+			t.Errorf("a list without end: %v", err)
+		}
+		f.store.endless = false
+		if _, err := f.doVoided(t.Context(), nil); err != nil || !f.store.since.Equal(from) {
+			t.Errorf("%v, read from %s, want %s", err, f.store.since, from)
+		}
 	})
 }
 

@@ -12,15 +12,17 @@ import (
 
 // scripted is a store that answers by token.
 type scripted struct {
-	mu       sync.Mutex
-	subs     map[string]play.Subscription
-	calls    map[string]int
-	accounts map[string]string // sent with acknowledgements
-	voided   []Void
-	since    time.Time // of the last list of voided orders
-	products []Product
-	down     error
-	refusing error // of acknowledgements
+	mu        sync.Mutex
+	subs      map[string]play.Subscription
+	calls     map[string]int
+	accounts  map[string]string // sent with acknowledgements
+	voided    []Void
+	deadlines map[string]time.Time // of the last calls, by their names
+	endless   bool                 // the list of voided orders has always another page
+	since     time.Time            // of the last list of voided orders
+	products  []Product
+	down      error
+	refusing  error // of acknowledgements
 	// clock is the store's.
 	clock func() time.Time
 	// hangs has calls wait until their context ends.
@@ -32,7 +34,7 @@ type scripted struct {
 func newScripted() *scripted {
 	return &scripted{
 		products: []Product{{ID: "gold_monthly", Active: true, Monthly: true}, {ID: "silver_monthly", Active: true, Monthly: true}},
-		subs:     map[string]play.Subscription{}, calls: map[string]int{}, accounts: map[string]string{},
+		subs:     map[string]play.Subscription{}, calls: map[string]int{}, accounts: map[string]string{}, deadlines: map[string]time.Time{},
 	}
 }
 
@@ -43,6 +45,7 @@ func (s *scripted) Subscription(ctx context.Context, token string) (play.Subscri
 	s.mu.Lock()
 	asked := s.asked
 	s.calls[token]++
+	s.deadlines[token], _ = ctx.Deadline()
 	found, there := s.subs[token]
 	down, hangs := s.down, s.hangs
 	s.mu.Unlock()
@@ -62,9 +65,10 @@ func (s *scripted) Subscription(ctx context.Context, token string) (play.Subscri
 	return found, nil
 }
 
-func (s *scripted) Acknowledge(_ context.Context, _, token, account, _ string) error {
+func (s *scripted) Acknowledge(ctx context.Context, _, token, account, _ string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.deadlines["acknowledge "+token], _ = ctx.Deadline()
 	if s.down != nil || s.refusing != nil {
 		return unavailable
 	}
@@ -123,6 +127,9 @@ func (s *scripted) Voided(_ context.Context, since, _ time.Time, page string) ([
 	s.since = since
 	if s.down != nil {
 		return nil, "", s.down
+	}
+	if s.endless {
+		return nil, page + "x", nil
 	}
 	if page == "" && len(s.voided) > 1 {
 		return s.voided[:1], "second", nil

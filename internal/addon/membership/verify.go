@@ -93,7 +93,7 @@ func (s *Service) claimOnce(ctx context.Context, token string, req request) (Out
 	case err != nil:
 		return Outcome{}, err
 	}
-	done.purchase = s.acknowledgeNow(ctx, store, done.purchase)
+	done.purchase = s.acknowledgeNow(asking, store, done.purchase)
 	return s.outcome(ctx, req.user, done)
 }
 

@@ -19,8 +19,9 @@ const (
 	metaVoided = "iap_voided_until"
 	// voidedWindow is how far back the store's list reaches (1.9).
 	voidedWindow = 30 * 24 * time.Hour
-	// maxVoidedPages bounds one reading of the list: 1000 orders a page.
-	maxVoidedPages = 100
+	// maxVoidedPages bounds one reading of the list: 1000 orders a page. The time up to which it was
+	// read stays when there are more, so that no refund is left out.
+	maxVoidedPages = 1000
 )
 
 // doVoided reads the orders that were refunded or charged back since the last success, with
@@ -39,7 +40,10 @@ func (s *Service) doVoided(ctx context.Context, _ []byte) (again time.Time, err 
 		return time.Time{}, err
 	}
 	page := ""
-	for range maxVoidedPages {
+	for n := 0; n == 0 || page != ""; n++ {
+		if n == maxVoidedPages {
+			return time.Time{}, fault.Unavailable("store_unavailable", "The store's list of refunds does not end")
+		}
 		list, following, err := store.Voided(ctx, since, until, page)
 		if err != nil {
 			return time.Time{}, errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's list of refunds can't be read"), err), s.noteCall(ctx, err))
@@ -49,9 +53,7 @@ func (s *Service) doVoided(ctx context.Context, _ []byte) (again time.Time, err 
 				return time.Time{}, err
 			}
 		}
-		if page = following; page == "" {
-			break
-		}
+		page = following
 	}
 	if selling.Simulated { // what the real store has refunded meanwhile is still to be read
 		return next, nil

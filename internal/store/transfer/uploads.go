@@ -98,7 +98,7 @@ func (s *Service) importEnded(j jobs.Job) {
 // confirmed, and removes files that nobody needs.
 func (s *Service) SweepUploads(ctx context.Context) error {
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
-		return errors.Join(jobs.Prune(ctx, tx.Queries, s.undoStart().Time), tx.PruneUploads(ctx, s.undoStart()))
+		return errors.Join(jobs.Prune(ctx, tx.Queries, importKind, s.undoStart().Time), tx.PruneUploads(ctx, s.undoStart()))
 	})
 	if err != nil {
 		return err
