@@ -23,7 +23,11 @@ import (
 var version, revision string
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup starts it
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	a := &app{Console: cli.New(os.LookupEnv, os.Stdin, os.Stdout, os.Stderr), system: systemConfig()}
 	os.Exit(a.execute(ctx, os.Args[1:]))

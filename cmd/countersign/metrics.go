@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/backup"
+	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/measure"
@@ -36,7 +37,7 @@ func (l *server) newMetrics(backups *backup.Keeper) *web.Metrics {
 	if l.certificates != nil {
 		addCertificate(m, l.certificates.Validity)
 	}
-	addAccessLog(m, l.access)
+	addLog(m, l.access, l.app.Err)
 	addBackups(m, readEvery(l, measure.Often, func(ctx context.Context) (backupRecord, error) { return readBackups(ctx, backups) }))
 	rows := readEvery(l, measure.Often, l.service.MeasureRows)
 	addJobs(m, rows, l.service.JobRuns)
@@ -78,9 +79,9 @@ func addCertificate(m *web.Metrics, validity func() (begin, end time.Time)) {
 		})
 }
 
-func addAccessLog(m *web.Metrics, log *web.AccessLog) {
-	m.Counter("countersign_access_log_dropped_total", "Lines of the access log that could not be written.",
-		func() float64 { return float64(log.Dropped()) })
+func addLog(m *web.Metrics, access *web.AccessLog, stderr *cli.Stream) {
+	m.Counter("countersign_access_log_dropped_total", "Lines of the log that could not be written.",
+		func() float64 { return float64(access.Dropped() + stderr.Lost()) })
 }
 
 // backupRecord is what metrics say of backups.

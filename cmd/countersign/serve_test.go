@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/countersign/countersign/internal/cli"
@@ -326,4 +328,31 @@ func TestServersKeepTheirLimits(t *testing.T) {
 			t.Errorf("after a restart the limit is %q", limit)
 		}
 	})
+}
+
+// The reader of a log may end before the server, as in serve | head. The signal is that of a terminal that closes.
+func TestAServerGoesOnWithoutAReaderOfItsLog(t *testing.T) {
+	server := exec.CommandContext(t.Context(), program, "store", "serve", "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--fail-limit", "0", "--log", "text", "--json", "--data", shop(t))
+	stdout, err1 := server.StdoutPipe()
+	stderr, err2 := server.StderrPipe()
+	if err := errors.Join(err1, err2, server.Start()); err != nil {
+		t.Fatal(err)
+	}
+	var said map[string]string
+	if err := json.NewDecoder(stdout).Decode(&said); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(stdout.Close(), stderr.Close()); err != nil {
+		t.Fatal(err)
+	}
+	dropped := regexp.MustCompile(`(?m)^countersign_access_log_dropped_total [1-9]`)
+	for metrics := ""; !dropped.MatchString(metrics); {
+		if status, _ := fetch(t, said["store_url"]+"/api/account/details"); status != http.StatusUnauthorized {
+			t.Fatal(status)
+		}
+		_, metrics = fetch(t, said["metrics_url"])
+	}
+	if err := errors.Join(server.Process.Signal(syscall.SIGHUP), server.Wait()); err != nil {
+		t.Error(err)
+	}
 }

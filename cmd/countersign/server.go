@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/cli"
@@ -62,6 +64,9 @@ type server struct {
 }
 
 func (a *app) newServer(o serverOptions) server {
+	signal.Ignore(syscall.SIGPIPE) // it would end the process once nobody reads its log
+	a.Out.GoOn()
+	a.Err.GoOn()
 	return server{app: a, options: o, log: a.serverLog(o.log), access: web.NewAccessLog(a.Err, o.log)}
 }
 

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -159,6 +160,23 @@ type Stream struct {
 	mu     sync.Mutex
 	to     io.Writer
 	failed error // the first failure
+	goesOn bool
+	lost   int64 // lines
+}
+
+// GoOn makes writes to the stream succeed from now on, and counts the lines that can't be written: a
+// server goes on when nobody reads its log any more.
+func (s *Stream) GoOn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.goesOn = true
+}
+
+// Lost is how many lines could not be written since [Stream.GoOn].
+func (s *Stream) Lost() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lost
 }
 
 // IsTerminal reports whether the stream is a terminal.
@@ -169,6 +187,10 @@ func (s *Stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n, err := s.to.Write(p)
+	if err != nil && s.goesOn {
+		s.lost += int64(bytes.Count(p, []byte("\n")))
+		return len(p), nil
+	}
 	if err != nil {
 		err = Fail(ExitFailed, "output_failed", fmt.Sprintf("the output can't be written (%v); free some space, or write it elsewhere", fault.FileReason(err)))
 		if s.failed == nil {
