@@ -128,7 +128,7 @@ func TestCellsAreReadAndNeverGuessed(t *testing.T) {
 		{"money", "1\u00a0204,5", "1204.50"}, {"money", "1\u202f204", "1204.00"}, {"money", "1,204,000", "1204000.00"}, {"money", "1.204.000,10", "1204000.10"},
 		{"money", "$49.00", "49.00 $"}, {"money", "49,00 €", "49.00 €"}, {"money", "EUR 49", "49.00 EUR"}, {"money", "49.00usd", "49.00 usd"}, {"money", "-$1,204.00", "-1204.00 $"}, {"money", "$-5", "-5.00 $"},
 		{"money", "CHF 1'204.00", "1204.00 CHF"}, {"money", "R$ 10,00", "10.00 R$"},
-		{"money", "1,204", "ambiguous"}, {"money", "1.204", "ambiguous"}, {"money", "0.123", "not an amount"},
+		{"money", "1,204", "ambiguous"}, {"money", "1,200", "ambiguous"}, {"money", "49.000", "ambiguous"}, {"money", "1.204", "ambiguous"}, {"money", "0.123", "not an amount"},
 		{"money", "49.001,5,0", "not an amount"}, {"money", "1,204.000", "not an amount"}, {"money", "1.204 000,00", "not an amount"}, {"money", "1.2345", "not an amount"}, {"money", "12,34,567.00", "not an amount"},
 		{"money", "1e3", "not an amount"}, {"money", "free", "not an amount"}, {"money", "$", "not an amount"}, {"money", "--1", "not an amount"}, {"money", "USD 5 EUR", "two currencies"},
 		{"money", "99999999999999999999", "too large"},
