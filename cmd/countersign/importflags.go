@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/spf13/cobra"
 )
@@ -24,6 +25,7 @@ type importFlags struct {
 	csv    transfer.CSVOptions
 	maps   []string
 	sets   []string
+	states []string
 	dates  string
 	latin  string // the encoding
 }
@@ -36,6 +38,9 @@ func (f *importFlags) register(a *app, c *cobra.Command) {
 	c.Flags().StringSliceVar(&f.maps, "map", nil, "the field of a column of CSV, `Column=field`; Column= ignores it (repeatable, or with commas)")
 	cli.ChoiceVar(c, &f.dates, "dates", "", "whether day or month is first in dates of CSV like 04/05/2024 (default: by the rows that show it)", string(transfer.DatesDayFirst), string(transfer.DatesMonthFirst))
 	cli.ChoiceVar(c, &f.latin, "encoding", "", "the encoding of CSV from an older Windows program (default: UTF-8, -16 or -32)", encodingWindows1252)
+	c.Flags().StringArrayVar(&f.states, "state", nil, "what a word in the column of states means, `Word=state`: active, refunded, charged_back, revoked, or skip (repeatable)")
+	c.Flags().BoolVar(&f.csv.IgnoreOthers, "ignore-others", false, "ignore all columns of CSV that are not known")
+	c.Flags().BoolVar(&f.csv.IgnoreStates, "ignore-states", false, "ignore also columns of CSV that may say that a sale was refunded, disputed or ended")
 	c.Flags().BoolVar(&f.csv.Cents, "cents", false, "amounts of CSV are in cents: 4900 is 49.00")
 	c.Flags().StringArrayVar(&f.sets, "set", nil, "the value of a field for all rows of CSV, `field=value` (repeatable)")
 }
@@ -44,6 +49,14 @@ func (f *importFlags) register(a *app, c *cobra.Command) {
 func (f *importFlags) parse(c *cobra.Command, _ []string) (err error) {
 	if f.csv.Map, err = pairs(c, "--map", "Column=field", f.maps); err == nil {
 		f.csv.Set, err = pairs(c, "--set", "field=value", f.sets)
+	}
+	if err != nil {
+		return err
+	}
+	states, err := pairs(c, "--state", "Word=state", f.states)
+	f.csv.States = make(map[string]store.State, len(states))
+	for word, state := range states {
+		f.csv.States[word] = store.State(state)
 	}
 	f.csv.Dates = transfer.DateOrder(f.dates)
 	if f.latin == encodingWindows1252 {
@@ -78,8 +91,8 @@ func (f *importFlags) options(file io.ReadSeeker, name string) (o transfer.Impor
 	switch {
 	case isCSV:
 		o.CSV = &f.csv
-	case len(f.csv.Map)+len(f.csv.Set) > 0 || f.csv.Workspace != "" || f.csv.Dates != "" || f.csv.Encoding != "" || f.csv.Cents:
-		return o, cli.Fail(cli.ExitUsage, "usage", "--map, --set, --workspace, --dates, --encoding and --cents are for CSV, and this file is read as JSON Lines; say --format csv if it is CSV")
+	case len(f.csv.Map)+len(f.csv.Set)+len(f.csv.States) > 0 || f.csv.Workspace != "" || f.csv.Dates != "" || f.csv.Encoding != "" || f.csv.Cents || f.csv.IgnoreOthers || f.csv.IgnoreStates:
+		return o, cli.Fail(cli.ExitUsage, "usage", "--map, --set, --state, --workspace, --dates, --encoding, --cents, --ignore-others and --ignore-states are for CSV, and this file is read as JSON Lines; say --format csv if it is CSV")
 	}
 	return o, nil
 }

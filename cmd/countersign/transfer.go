@@ -204,7 +204,20 @@ func (a *app) sayRows(report transfer.ImportReport) {
 	if report.Items != (transfer.Moved{}) {
 		m = report.Items
 	}
-	a.Say("%s new · %s changed · %s unchanged · %s repeated · %s rejected", cli.Thousands(m.New), cli.Thousands(m.Changed), cli.Thousands(m.Same), cli.Thousands(m.Repeated), cli.Thousands(int64(report.Bad)))
+	a.Say("%s new · %s changed · %s unchanged · %s repeated · %s rejected%s", cli.Thousands(m.New), cli.Thousands(m.Changed), cli.Thousands(m.Same), cli.Thousands(m.Repeated), cli.Thousands(int64(report.Bad)), skippedRows(report.Skipped))
+}
+
+// skippedRows says how many rows were left out, and because of which words; it is "" for none.
+func skippedRows(list []transfer.Skipped) string {
+	all, words := 0, make([]string, len(list))
+	for i, s := range list {
+		all += s.Count
+		words[i] = cli.Thousands(int64(s.Count)) + " " + cli.Safe(s.Word)
+	}
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" · %s skipped (%s)", cli.Thousands(int64(all)), strings.Join(words, ", "))
 }
 
 // sayLines says what an import did with lines of each type.

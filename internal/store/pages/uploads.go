@@ -135,6 +135,12 @@ func (f columnsForm) options() (o transfer.CSVOptions) {
 		return o
 	}
 	o.Map, o.Set = map[string]string{}, map[string]string{}
+	o.IgnoreStates, o.States = f.in.Get("ignore_states") != "", map[string]store.State{}
+	for _, word := range f.words() {
+		if state := f.in.Get(stateName(word.Word)); state != "" {
+			o.States[word.Word] = store.State(state)
+		}
+	}
 	o.Encoding, o.Dates, o.Cents = f.NewImport.CSV.Encoding, transfer.DateOrder(f.in.Get("dates")), f.in.Get("amounts") == inCents
 	for n, c := range f.CSV.Columns {
 		o.Map[c.Name] = f.field(n)
@@ -145,6 +151,40 @@ func (f columnsForm) options() (o transfer.CSVOptions) {
 		}
 	}
 	return o
+}
+
+func (f columnsForm) ignoreStates() bool {
+	if f.in != nil {
+		return f.in.Get("ignore_states") != ""
+	}
+	return f.NewImport.CSV.IgnoreStates
+}
+
+// words are those of the columns that are read as the state.
+func (f columnsForm) words() (all []transfer.StateWord) {
+	for n, c := range f.CSV.Columns {
+		if f.field(n) == "state" {
+			all = append(all, f.CSV.Words[c.Name]...)
+		}
+	}
+	return all
+}
+
+func stateName(word string) string { return "state." + word }
+
+// state is what a word was said to mean, "" for nothing.
+func (f columnsForm) state(w transfer.StateWord) string {
+	if f.in != nil {
+		return f.in.Get(stateName(w.Word))
+	}
+	return string(w.State)
+}
+
+func wordChoices() []frame.Choice {
+	return []frame.Choice{
+		{Label: "(choose)"}, {Value: string(store.StateActive), Label: "Paid"}, {Value: string(store.StateRefunded), Label: "Refunded"},
+		{Value: string(store.StateChargedBack), Label: "Charged back"}, {Value: string(store.StateRevoked), Label: "Revoked"}, {Value: string(transfer.StateSkipped), Label: "Not paid: leave out"},
+	}
 }
 
 // inCents is the choice of amounts in hundredths.

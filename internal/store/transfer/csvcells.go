@@ -18,8 +18,9 @@ type (
 
 // reading says how the cells of a file are read.
 type reading struct {
-	dates DateOrder
-	cents bool // amounts are in hundredths
+	dates  DateOrder
+	cents  bool                     // amounts are in hundredths
+	states map[string]storedb.State // by folded words
 }
 
 // The setters of fields. An empty cell empties the field.
@@ -79,11 +80,6 @@ func readYesNo(cell string) (bool, error) {
 		return false, nil
 	}
 	return false, fmt.Errorf("%q is neither yes nor no", cell)
-}
-
-// readState folds "Charged back" into charged_back.
-func readState(cell string) storedb.State {
-	return storedb.State(strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(cell)))
 }
 
 // readLicenseType takes "Regular License" for Regular, in any letter case.

@@ -31,7 +31,20 @@ var purchaseFields = []field[purchaseLine]{
 	{"supported_until", []string{"support until", "support ends", "support expires", "support expiry date"}, "supported_until", optionalDate(func(l *purchaseLine) **timestamp { return &l.SupportedUntil })},
 	{"downloaded", nil, "downloaded", yesNo(func(l *purchaseLine) *bool { return &l.Downloaded })},
 	{"date", []string{"sale date", "sold", "sold at", "purchase date", "purchased at", "order date"}, "", date(func(l *purchaseLine) *timestamp { return &l.Date })},
-	{"state", []string{"status"}, "state", func(l *purchaseLine, cell string, _ reading) error { l.State = readState(cell); return nil }},
+	{"state", []string{"status", "order status", "payment status", "financial status", "sale status", "license status"}, "state", func(l *purchaseLine, cell string, in reading) (err error) {
+		l.State, err = in.readState(cell)
+		l.word = cell
+		return err
+	}},
+	{"refunded", []string{"fully refunded", "is refunded"}, "state", yesNo(func(l *purchaseLine) *bool { return &l.facts.refunded })},
+	{"disputed", []string{"chargebacked", "charged back"}, "state", yesNo(func(l *purchaseLine) *bool { return &l.facts.disputed })},
+	{"dispute_won", nil, "state", yesNo(func(l *purchaseLine) *bool { return &l.facts.disputeWon })},
+	{"revoked", []string{"access revoked"}, "state", yesNo(func(l *purchaseLine) *bool { return &l.facts.revoked })},
+	{"license_enabled", []string{"license key enabled", "enabled"}, "state", func(l *purchaseLine, cell string, _ reading) error {
+		enabled, err := readYesNo(cell)
+		l.facts.disabled = !enabled && cell != ""
+		return err
+	}},
 	{"state_at", nil, "state_at", optionalDate(func(l *purchaseLine) **timestamp { return &l.StateAt })},
 	{"buyer_name", []string{"buyer", "buyer username", "customer", "customer name"}, "buyer_name", text(func(l *purchaseLine) *string { return &l.Buyer.Name })},
 	{"buyer_email", []string{"email", "customer email"}, "buyer_email", text(func(l *purchaseLine) *string { return &l.Buyer.Email })},

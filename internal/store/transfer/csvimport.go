@@ -38,6 +38,10 @@ func (imp *importer) stageCSV(ctx context.Context, file io.ReadSeeker) error {
 		if err == nil {
 			err = imp.csv.stage(ctx, rows.line, cells)
 		}
+		if skipped, ok := errors.AsType[*skippedRow](err); ok {
+			imp.report.skip(skipped.word, rows.line)
+			err = nil
+		}
 		if err = imp.rejectRow(rows, err); err != nil {
 			return err
 		}
@@ -196,11 +200,18 @@ func (imp *importer) planPurchases(p *csvPlan) error {
 	if err != nil {
 		return err
 	}
+	if err := p.checkIgnored(); err != nil {
+		return err
+	}
 	imp.keep = map[string]bool{}
 	for _, f := range purchaseFields {
-		_, set := p.set[f.name]
-		if f.column != "" && !set && !slices.Contains(p.fields, f.name) {
+		if f.column != "" {
 			imp.keep[f.column] = true
+		}
+	}
+	for _, f := range purchaseFields {
+		if _, set := p.set[f.name]; set || slices.Contains(p.fields, f.name) {
+			delete(imp.keep, f.column)
 		}
 	}
 	p.stage = func(ctx context.Context, line int, cells []string) error {
@@ -208,7 +219,13 @@ func (imp *importer) planPurchases(p *csvPlan) error {
 		if err := fill(&l, list, constants, cells, p.reading); err != nil {
 			return err
 		}
-		if err := checkCurrency(l.mark, l.Currency); err != nil {
+		if err := p.checkIgnoredCells(line, cells); err != nil {
+			return err
+		}
+		if err := errors.Join(oneCode(l.PurchaseCode), checkCurrency(l.mark, l.Currency)); err != nil {
+			return err
+		}
+		if err := l.settle(l.word); err != nil {
 			return err
 		}
 		return imp.stagePurchase(ctx, line, l)

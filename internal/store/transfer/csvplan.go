@@ -35,6 +35,13 @@ type CSVOptions struct {
 	Dates DateOrder `json:",omitempty"`
 	// Cents is whether amounts are in hundredths.
 	Cents bool `json:",omitempty"`
+	// States has what words of the column of states mean, StateSkipped among others. Usual words are
+	// known. An empty map is that of the last import with this header.
+	States map[string]storedb.State `json:",omitempty"`
+	// IgnoreStates is whether columns may be ignored that speak of refunds and the like.
+	IgnoreStates bool `json:",omitempty"`
+	// IgnoreOthers ignores the columns that are not known.
+	IgnoreOthers bool `json:",omitempty"`
 }
 
 // CSVReport describes how an import has read CSV.
@@ -63,7 +70,9 @@ type csvPlan struct {
 	fieldOf   map[string]string // as CSVOptions.Map, by folded names
 	set       map[string]string // as CSVOptions.Set
 	reading   reading
-	stage     func(ctx context.Context, line int, cells []string) error
+	// ignoreStates and ignoreOthers are as in CSVOptions.
+	ignoreStates, ignoreOthers bool
+	stage                      func(ctx context.Context, line int, cells []string) error
 }
 
 // reasonColumn is the last column of rejected rows, which is ignored when they come back.
@@ -104,10 +113,10 @@ func (imp *importer) readHeader(ctx context.Context, r *csvReader) (*csvPlan, er
 		return nil, err
 	}
 	o := imp.options.CSV
-	if err := errors.Join(checkEncoding(o.Encoding), checkDates(o.Dates)); err != nil {
+	if err := errors.Join(checkEncoding(o.Encoding), checkDates(o.Dates), checkStates(o.States)); err != nil {
 		return nil, err
 	}
-	p := &csvPlan{header: trimmed(header), fieldOf: folded(o.Map), set: o.Set, reading: reading{o.Dates, o.Cents}}
+	p := &csvPlan{header: trimmed(header), fieldOf: folded(o.Map), set: o.Set, reading: reading{o.Dates, o.Cents, statesOf(o.States)}, ignoreStates: o.IgnoreStates, ignoreOthers: o.IgnoreOthers}
 	if p.workspace, err = imp.csvWorkspace(ctx, o.Workspace); err != nil {
 		return nil, err
 	}
@@ -115,7 +124,8 @@ func (imp *importer) readHeader(ctx context.Context, r *csvReader) (*csvPlan, er
 	if len(o.Map) == 0 {
 		found, err := imp.session.ImportMapping(ctx, p.workspace.ID, p.digest())
 		if err == nil {
-			p.fieldOf, imp.report.CSV.Remembered = found, true
+			imp.report.CSV.Remembered = true
+			p.recall(found)
 		} else if !errors.Is(err, sqldb.ErrNotFound) {
 			return nil, err
 		}
@@ -242,6 +252,7 @@ func columns[L any](p *csvPlan, fields []field[L], required ...string) (list []*
 		f, ok := namedField(fields, target)
 		switch {
 		case target == "":
+		case !ok && p.ignoreOthers:
 		case !ok:
 			unknown = append(unknown, fmt.Sprintf("%.100q", target)) // it may be of a form
 		case at[f.name] != "":
@@ -300,10 +311,30 @@ func constantsOf[L any](p *csvPlan, fields []field[L], at map[string]string) (fu
 	}, nil
 }
 
-// rememberColumns keeps what the columns were for the next file with this header.
+// rememberColumns keeps what the columns were, and what the words of states meant, for the next file
+// with this header.
 func (imp *importer) rememberColumns(ctx context.Context, tx *storedb.DB) error {
-	if imp.csv == nil || len(imp.csv.fieldOf) == 0 {
+	if imp.csv == nil || len(imp.csv.fieldOf)+len(imp.csv.reading.states) == 0 {
 		return nil
 	}
-	return tx.SetImportMapping(ctx, imp.csv.workspace.ID, imp.csv.digest(), imp.csv.fieldOf, imp.service.timestamp())
+	kept := maps.Clone(imp.csv.fieldOf)
+	for word, state := range imp.csv.reading.states {
+		kept[stateOf+word] = string(state)
+	}
+	return tx.SetImportMapping(ctx, imp.csv.workspace.ID, imp.csv.digest(), kept, imp.service.timestamp())
+}
+
+// stateOf begins the word of a state in what is remembered; no folded name of a column has it.
+const stateOf = "="
+
+// recall takes what an earlier import has kept. What the options say counts more.
+func (p *csvPlan) recall(kept map[string]string) {
+	for name, value := range kept {
+		word, isState := strings.CutPrefix(name, stateOf)
+		if !isState {
+			p.fieldOf[name] = value
+		} else if _, said := p.reading.states[word]; !said {
+			p.reading.states[word] = storedb.State(value)
+		}
+	}
 }

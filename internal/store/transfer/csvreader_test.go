@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/countersign/countersign/internal/store/storedb"
 )
 
 // rowsOf reads a file and returns its rows with the lines on which they begin.
@@ -119,7 +121,10 @@ func TestCellsAreReadAndNeverGuessed(t *testing.T) {
 		"yes":     func(cell string) (string, error) { is, err := readYesNo(cell); return fmt.Sprint(is), err },
 		"list":    func(cell string) (string, error) { return fmt.Sprintf("%q", readList(cell)), nil },
 		"license": func(cell string) (string, error) { return readLicenseType(cell), nil },
-		"state":   func(cell string) (string, error) { return string(readState(cell)), nil },
+		"state": func(cell string) (string, error) {
+			state, err := reading{states: statesOf(map[string]storedb.State{"On vacation": StateSkipped, "paid": storedb.StateRevoked})}.readState(cell)
+			return string(state), err
+		},
 	}
 	cases := []struct{ kind, cell, want string }{
 		{"money", "49", "49.00"}, {"money", "49.5", "49.50"}, {"money", "49,00", "49.00"}, {"money", "-1.25", "-1.25"}, {"money", "−1.25", "-1.25"}, {"money", "", "0.00"},
@@ -148,7 +153,9 @@ func TestCellsAreReadAndNeverGuessed(t *testing.T) {
 		{"yes", "Yes", "true"}, {"yes", "1", "true"}, {"yes", "TRUE", "true"}, {"yes", "no", "false"}, {"yes", "", "false"}, {"yes", "x", "neither yes nor no"},
 		{"list", "a, b", `["a" "b"]`}, {"list", "a, b|c", `["a, b" "c"]`}, {"list", "", "[]"},
 		{"license", "Regular License", "Regular"}, {"license", "EXTENDED", "Extended"}, {"license", "Gold", "Gold"},
-		{"state", "Charged back", "charged_back"},
+		{"state", "Charged back", "charged_back"}, {"state", "", "active"}, {"state", "wc-completed", "nobody has said"}, {"state", "COMPLETED", "active"}, {"state", "1", "active"}, {"state", "0", "revoked"},
+		{"state", "Partially refunded", "active"}, {"state", "Fully Refunded", "refunded"}, {"state", "on-hold", "skip"}, {"state", "Cancelled", "skip"}, {"state", "on_vacation", "skip"}, {"state", "Paid", "revoked"},
+		{"state", "processing", "nobody has said what \"processing\" means"},
 	}
 	for _, c := range cases {
 		got, err := read[c.kind](c.cell)

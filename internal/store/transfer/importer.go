@@ -73,7 +73,7 @@ type ImportOptions struct {
 
 // ImportReport describes what an import did, or would have done.
 type ImportReport struct {
-	// Lines counts those that are not empty: each is new, changed, unchanged, repeated or bad.
+	// Lines counts those that are not empty: each is new, changed, unchanged, repeated, skipped or bad.
 	Lines   int  `json:"lines"`
 	Bad     int  `json:"bad"`
 	Written bool `json:"written"`
@@ -91,6 +91,8 @@ type ImportReport struct {
 	// under 128 bits, by their length and characters: they are easy to guess.
 	WeakCodes Weak `json:"weak_codes,omitzero"`
 	WeakKeys  Weak `json:"weak_keys,omitzero"`
+	// Skipped are rows of CSV that were left out: neither bad nor imported.
+	Skipped []Skipped `json:"skipped,omitempty"`
 	// CSV describes how a file of CSV was read.
 	CSV *CSVReport `json:"csv,omitempty"`
 	// NoPicture counts items without a thumbnail or a preview image.

@@ -82,6 +82,8 @@ type (
 		StateAt        *countersign.Timestamp `json:"state_at,omitempty"`
 		Buyer          buyerLine              `json:"buyer"`
 		mark           string                 // the currency beside an amount of CSV
+		word           string                 // of the state in CSV
+		facts          facts                  // of CSV
 	}
 	buyerLine struct {
 		Name  string `json:"name"`

@@ -41,6 +41,9 @@ type CSVPreview struct {
 	// Fields are the names of all fields that a column can have, and Required those that
 	// every row needs: from a column, or from a value for all rows.
 	Fields, Required []string
+	// Words are the words of columns that can be states, by the column's name: those of the first
+	// 10,000 rows, and at most 30 of a column. A column with more is not one of states.
+	Words map[string][]StateWord
 	// First are the first rows, at most 5, with a cell for each column.
 	First [][]string
 }
@@ -92,12 +95,18 @@ func (s *Service) preview(ctx context.Context, a people.Actor, path string, n Ne
 		p.Columns = append(p.Columns, CSVColumn{name, fieldNamed(p.Rows, plan.target(i))})
 	}
 	p.First, err = firstRows(reader, len(plan.header))
+	if err == nil {
+		p.Words, p.First = plan.wordsIn(p.First), p.First[:min(len(p.First), previewRows)]
+	}
 	return p, err
 }
 
+// wordRows is how many rows are read to find the words of states.
+const wordRows = 10_000
+
 // firstRows are the first rows that can be read, each with so many cells.
 func firstRows(reader *csvReader, columns int) (all [][]string, err error) {
-	for len(all) < previewRows && reader.next() {
+	for len(all) < wordRows && reader.next() {
 		cells, err := reader.cells()
 		var unreadable *badLine
 		if errors.As(err, &unreadable) || err == nil && isEmpty(cells) {
