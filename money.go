@@ -73,3 +73,27 @@ func (m *Money) UnmarshalJSON(b []byte) error {
 	*m = parsed
 	return nil
 }
+
+// CurrencyDecimals is how many decimals amounts of a currency have by ISO 4217: 2 for most and for those that are not
+// known. Amounts of all currencies are written with two here (spec 2, conventions); one that can't be is refused.
+func CurrencyDecimals(currency string) int {
+	switch currency {
+	case "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "UYI", "VND", "VUV", "XAF", "XOF", "XPF":
+		return 0
+	case "BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND":
+		return 3
+	}
+	return 2
+}
+
+// Show prints the amount as people write it in its currency, without naming that: "49.00", of JPY "4900", of KWD "4.500".
+func (m Money) Show(currency string) string {
+	text := m.String()
+	switch decimals := CurrencyDecimals(currency); {
+	case decimals == 0 && m%100 == 0:
+		return strings.TrimSuffix(text, ".00")
+	case decimals == 3:
+		return text + "0"
+	}
+	return text
+}

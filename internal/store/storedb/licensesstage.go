@@ -8,7 +8,7 @@ import (
 
 // AddLicense stages the license of a line, with the digest of its purchase's code.
 func (s *Stage) AddLicense(ctx context.Context, line int, digest Digest, l License) error {
-	return s.licenses.Add(ctx, line, l.ID, digest, l.Domain, l.Wildcard, l.Free, column(&l.IssuedAt), string(l.Ended), column(&l.EndedAt))
+	return s.licenses.Add(ctx, int64(line)*LineParts, l.ID, digest, l.Domain, l.Wildcard, l.Free, column(&l.IssuedAt), string(l.Ended), column(&l.EndedAt))
 }
 
 // LicenseConflict is a staged license that can't be written, and why.
@@ -30,7 +30,7 @@ func (d *DB) StageLicenseConflicts(ctx context.Context) ([]LicenseConflict, erro
 	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (c LicenseConflict, err error) {
 		err = r.Scan(&c.Line, &c.Unknown, &c.Taken)
 		return c, err
-	}, `SELECT line, no_purchase, taken FROM (
+	}, `SELECT `+lineNumber("c")+` AS number, no_purchase, taken FROM (
 		SELECT s.line AS line,
 			s.purchase_id IS NULL AS no_purchase,
 			EXISTS (SELECT 1 FROM licenses l WHERE l.id = s.id AND (l.purchase_id <> s.purchase_id OR l.domain <> s.domain)) AS taken,
@@ -40,7 +40,7 @@ func (d *DB) StageLicenseConflicts(ctx context.Context) ([]LicenseConflict, erro
 				OR EXISTS (SELECT 1 FROM stage_licenses e WHERE e.code_digest = s.code_digest AND e.domain = s.domain AND e.ended = ''
 					AND e.id <> s.id AND e.line < s.line)) AS doubled
 		FROM stage_licenses s) c
-		WHERE no_purchase OR taken OR doubled ORDER BY line`)
+		WHERE no_purchase OR taken OR doubled ORDER BY number`)
 }
 
 // MoveLicenses writes the staged licenses. A license that has ended stays ended.

@@ -10,23 +10,30 @@ import (
 )
 
 // Stage holds the items, purchases and licenses of an import in temporary tables, with
-// the numbers of their lines, until they are moved in one transaction.
+// the numbers of their lines, until they are moved in one transaction. A line can have up to
+// [LineParts] purchases: the column line is its number times LineParts, plus that of the part.
 type Stage struct {
 	items     *sqldb.Bulk
 	purchases *sqldb.Bulk
 	licenses  *sqldb.Bulk
 }
 
+// LineParts is how many purchases a line can have at most.
+const LineParts = 1024
+
+// lineNumber is the number of the line in the column line of a row.
+func lineNumber(row string) string { return row + ".line / " + strconv.Itoa(LineParts) }
+
 // NewStage creates the temporary tables on the connection of a session.
 func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 	for _, table := range []string{
-		`CREATE TEMPORARY TABLE stage_items (line integer PRIMARY KEY, id bigint, workspace text, kind text,
+		`CREATE TEMPORARY TABLE stage_items (line bigint PRIMARY KEY, id bigint, workspace text, kind text,
 			support boolean, name text, description text, category text, sub_category text, options text, version text,
 			demo_link text, tags text, media text, regular bigint, extended bigint, currency text, published_at text, body text, licensing text, was text)`,
-		`CREATE TEMPORARY TABLE stage_purchases (line integer PRIMARY KEY, workspace text, code_digest bigint, code text,
+		`CREATE TEMPORARY TABLE stage_purchases (line bigint PRIMARY KEY, workspace text, code_digest bigint, code text,
 			item_id bigint, license text, price bigint, currency text, supported_until text, downloaded boolean,
 			sold_at text, state text, state_at text, buyer_name text, buyer_email text)`,
-		`CREATE TEMPORARY TABLE stage_licenses (line integer PRIMARY KEY, id text, code_digest bigint, purchase_id bigint,
+		`CREATE TEMPORARY TABLE stage_licenses (line bigint PRIMARY KEY, id text, code_digest bigint, purchase_id bigint,
 			domain text, wildcard boolean, free boolean, issued_at text, ended text, ended_at text)`,
 		`CREATE TEMPORARY TABLE stage_new_items (id bigint PRIMARY KEY)`,
 		`CREATE TEMPORARY TABLE stage_new_purchases (code_digest bigint PRIMARY KEY)`,
@@ -57,12 +64,12 @@ func (s *Stage) AddItem(ctx context.Context, line int, workspace string, i Item,
 	if was != nil {
 		found = *was
 	}
-	return s.items.Add(ctx, append([]any{line, i.ID, workspace}, append(itemText(i), said, found)...)...)
+	return s.items.Add(ctx, append([]any{int64(line) * LineParts, i.ID, workspace}, append(itemText(i), said, found)...)...)
 }
 
-// AddPurchase stages the purchase of a line.
-func (s *Stage) AddPurchase(ctx context.Context, line int, workspace string, p Purchase) error {
-	return s.purchases.Add(ctx, line, workspace, p.Digest, p.Code, p.ItemID, p.License, int64(p.Price), p.Currency,
+// AddPurchase stages a purchase of a line; part counts those of the line from 0.
+func (s *Stage) AddPurchase(ctx context.Context, line, part int, workspace string, p Purchase) error {
+	return s.purchases.Add(ctx, int64(line)*LineParts+int64(part), workspace, p.Digest, p.Code, p.ItemID, p.License, int64(p.Price), p.Currency,
 		column(&p.SupportedUntil), p.Downloaded, column(&p.SoldAt), string(p.State), column(&p.StateAt), p.BuyerName, p.BuyerEmail)
 }
 
@@ -201,7 +208,7 @@ func (d *DB) move(ctx context.Context, all, fresh, insert string, args ...any) (
 // workspace, or whose digest it has for another code. Workspaces must have been moved.
 func (d *DB) StagePurchaseConflicts(ctx context.Context) ([]int, error) {
 	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `
-		SELECT s.line FROM stage_purchases s JOIN workspaces w ON w.username = s.workspace
+		SELECT `+lineNumber("s")+` FROM stage_purchases s JOIN workspaces w ON w.username = s.workspace
 			JOIN purchases p ON p.code_digest = s.code_digest
 			WHERE p.workspace_id <> w.id OR lower(p.code) <> lower(s.code) ORDER BY s.line`)
 }
@@ -209,13 +216,13 @@ func (d *DB) StagePurchaseConflicts(ctx context.Context) ([]int, error) {
 // StaleItems lists the lines of staged items that were made from another item than the store
 // has now.
 func (d *DB) StaleItems(ctx context.Context) ([]int, error) {
-	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `SELECT s.line FROM stage_items s LEFT JOIN items i ON i.id = s.id
+	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `SELECT `+lineNumber("s")+` FROM stage_items s LEFT JOIN items i ON i.id = s.id
 		WHERE s.was IS NOT NULL AND s.was <> coalesce(i.body, '') ORDER BY s.line`)
 }
 
 // StageLostItems lists the lines of staged purchases whose workspace no longer has their item.
 // Items must have been moved.
 func (d *DB) StageLostItems(ctx context.Context) ([]int, error) {
-	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `SELECT s.line FROM stage_purchases s WHERE NOT EXISTS (
+	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `SELECT `+lineNumber("s")+` FROM stage_purchases s WHERE NOT EXISTS (
 		SELECT 1 FROM items i JOIN workspaces w ON w.id = i.workspace_id WHERE i.id = s.item_id AND w.username = s.workspace) ORDER BY s.line`)
 }

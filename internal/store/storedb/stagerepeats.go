@@ -55,7 +55,7 @@ func (d *DB) StageContradictions(ctx context.Context, t Staged) ([]Contradiction
 		err = r.Scan(&c.Line, &c.First, &fields)
 		c.Fields = strings.Fields(fields)
 		return c, err
-	}, `SELECT line, first, fields FROM (SELECT s.line AS line, f.line AS first, `+strings.Join(differs, " || ")+` AS fields`+t.repeated()+`) c
+	}, `SELECT line, first, fields FROM (SELECT `+lineNumber("s")+` AS line, `+lineNumber("f")+` AS first, `+strings.Join(differs, " || ")+` AS fields`+t.repeated()+`) c
 		WHERE fields <> '' ORDER BY line`)
 }
 
@@ -67,14 +67,15 @@ func of(row, column string) string {
 	return row + "." + column
 }
 
-// StageLinesLike lists the lines of a table that have the id or code of a line, which is one of them.
+// StageLinesLike lists the lines of a table that have an id or code of a line, which is one of them.
 func (d *DB) StageLinesLike(ctx context.Context, t Staged, line int) ([]int, error) {
-	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `SELECT s.line FROM `+t.table+` f JOIN `+t.table+` s ON s.`+t.by+` = f.`+t.by+` WHERE f.line = $1 ORDER BY s.line`, line)
+	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `SELECT DISTINCT `+lineNumber("s")+` AS line FROM `+t.table+` f JOIN `+t.table+` s ON s.`+t.by+` = f.`+t.by+`
+		WHERE f.line >= $1 AND f.line < $2 ORDER BY line`, int64(line)*LineParts, int64(line+1)*LineParts)
 }
 
-// Unstage drops a line from a table.
-func (d *DB) Unstage(ctx context.Context, t Staged, line int) error {
-	return d.Run(ctx, `DELETE FROM `+t.table+` WHERE line = $1`, line)
+// Unstage drops a line from a table, and counts its rows.
+func (d *DB) Unstage(ctx context.Context, t Staged, line int) (int64, error) {
+	return d.Exec(ctx, `DELETE FROM `+t.table+` WHERE line >= $1 AND line < $2`, int64(line)*LineParts, int64(line+1)*LineParts)
 }
 
 // UnstageRepeated drops all rows of a table but the first of each id or code, and counts them.

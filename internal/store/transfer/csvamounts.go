@@ -18,10 +18,10 @@ var (
 	grouped     = regexp.MustCompile(`^[1-9][0-9]{0,2}(?:([.,'’ ])[0-9]{3})(?:[.,'’ ][0-9]{3})*(?:([.,])[0-9]{1,2})?$`)
 )
 
-// readMoney reads an amount in units of its currency, or in hundredths if the file has those, and
-// the sign or code of a currency beside it, "" for none. What can be read in two ways is refused:
+// readMoney reads an amount of a currency, in units or if the file has those in its smallest coins,
+// and the sign or code of a currency beside it, "" for none. What can be read in two ways is refused:
 // 1,204 is another amount in another country.
-func (in reading) readMoney(cell string) (m countersign.Money, currency string, err error) {
+func (in reading) readMoney(cell, currency string) (m countersign.Money, mark string, err error) {
 	if cell == "" {
 		return 0, "", nil
 	}
@@ -30,27 +30,62 @@ func (in reading) readMoney(cell string) (m countersign.Money, currency string, 
 		return 0, "", fmt.Errorf("%q is not an amount like 49, 49.00 or 49,00", cell)
 	}
 	marks := slices.DeleteFunc([]string{parts[1], parts[3], parts[5]}, func(s string) bool { return s == "" })
-	digits, err := plainDigits(cell, parts[4])
-	if err == nil && len(marks) > 1 {
-		err = fmt.Errorf("the amount %q has two currencies", cell)
-	}
-	if err != nil {
-		return 0, "", err
-	}
-	if m, err = countersign.ParseMoney(digits); err != nil {
-		return 0, "", fmt.Errorf("the amount %q is too large", cell)
+	if len(marks) > 1 {
+		return 0, "", fmt.Errorf("the amount %q has two currencies", cell)
 	}
 	if in.cents {
-		if m%100 != 0 {
-			return 0, "", fmt.Errorf("the amount %q is not a whole number of cents", cell)
-		}
-		m /= 100
+		m, err = smallestCoins(cell, parts[4], currency)
+	} else {
+		m, err = units(cell, parts[4], currency)
 	}
 	if parts[2] != "" {
 		m = -m
 	}
-	return m, strings.Join(marks, ""), nil
+	return m, strings.Join(marks, ""), err
 }
+
+// units reads an amount in units of its currency.
+func units(cell, text, currency string) (countersign.Money, error) {
+	decimals := countersign.CurrencyDecimals(currency)
+	if m := threeDecimals.FindStringSubmatch(text); m != nil && decimals == 3 {
+		if text = m[1]; m[2] != "0" {
+			return 0, fmt.Errorf("the amount %q has a third decimal; amounts are kept with two", cell)
+		}
+	}
+	digits, err := plainDigits(cell, text)
+	if err != nil {
+		return 0, err
+	}
+	m, err := countersign.ParseMoney(digits)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("the amount %q is too large", cell)
+	case decimals == 0 && m%100 != 0:
+		return 0, fmt.Errorf("the amount %q has decimals, which %s does not have", cell, currency)
+	}
+	return m, nil
+}
+
+// smallestCoins reads an amount in the smallest coins of its currency, like cents.
+func smallestCoins(cell, text, currency string) (countersign.Money, error) {
+	m, err := countersign.ParseMoney(text)
+	if err != nil || strings.Contains(text, ".") {
+		return 0, fmt.Errorf("the amount %q is not a whole number of cents", cell)
+	}
+	switch countersign.CurrencyDecimals(currency) {
+	case 0:
+		return m, nil
+	case 3:
+		if m%1000 != 0 {
+			return 0, fmt.Errorf("the amount %q has a third decimal; amounts are kept with two", cell)
+		}
+		return m / 1000, nil
+	}
+	return m / 100, nil
+}
+
+// threeDecimals is an amount of a currency with three decimals.
+var threeDecimals = regexp.MustCompile(`^([0-9]{1,3}(?:[,'’ ]?[0-9]{3})*\.[0-9]{2})([0-9])$`)
 
 // plainDigits are the digits of an amount with a decimal point.
 func plainDigits(cell, text string) (string, error) {
@@ -87,9 +122,16 @@ var currencySigns = map[string][]string{
 	"$": {"USD", "AUD", "CAD", "NZD", "SGD", "HKD", "TWD", "MXN", "ARS", "CLP", "COP", "BRL"},
 }
 
+// setPrice reads the price of a sale: for each of its codes, or for all together.
+func (l *purchaseLine) setPrice(cell string, in reading, each bool) (err error) {
+	l.Price.Money, l.mark, err = in.readMoney(cell, l.Currency)
+	l.sold.each = each
+	return err
+}
+
 // setPrice reads one of the two prices of an item.
 func (l *itemLine) setPrice(to *amount, cell string, in reading) error {
-	m, mark, err := in.readMoney(cell)
+	m, mark, err := in.readMoney(cell, l.Currency)
 	if err == nil && mark != "" && l.mark != "" && mark != l.mark {
 		err = fmt.Errorf("the prices are in two currencies, %s and %s", l.mark, mark)
 	}

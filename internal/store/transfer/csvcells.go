@@ -20,7 +20,8 @@ type (
 type reading struct {
 	dates  DateOrder
 	cents  bool                     // amounts are in hundredths
-	states map[string]storedb.State // by folded words
+	states map[string]storedb.State // by folded words, as somebody has said it
+	shop   map[string]storedb.State // by folded words, as the shop has them whose export the file is
 }
 
 // The setters of fields. An empty cell empties the field.
@@ -72,6 +73,15 @@ func yesNo[L any](of func(*L) *bool) func(*L, string, reading) error {
 	return func(l *L, cell string, _ reading) (err error) { *of(l), err = readYesNo(cell); return err }
 }
 
+// except is for a column of yes and no that is remembered the other way round. An empty cell says nothing.
+func except[L any](of func(*L) *bool) func(*L, string, reading) error {
+	return func(l *L, cell string, _ reading) error {
+		yes, err := readYesNo(cell)
+		*of(l) = !yes && cell != ""
+		return err
+	}
+}
+
 func readYesNo(cell string) (bool, error) {
 	switch strings.ToLower(cell) {
 	case "yes", "true", "1":
@@ -80,6 +90,22 @@ func readYesNo(cell string) (bool, error) {
 		return false, nil
 	}
 	return false, fmt.Errorf("%q is neither yes nor no", cell)
+}
+
+func isNo(cell string) bool {
+	yes, err := readYesNo(cell)
+	return err == nil && !yes
+}
+
+// readTest reads whether a sale was a test: yes or no, or a mode.
+func readTest(cell string) (bool, error) {
+	switch strings.ToLower(cell) {
+	case "test", "sandbox":
+		return true, nil
+	case "live", "production":
+		return false, nil
+	}
+	return readYesNo(cell)
 }
 
 // readLicenseType takes "Regular License" for Regular, in any letter case.

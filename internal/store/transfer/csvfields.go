@@ -21,34 +21,47 @@ type field[L any] struct {
 // purchaseFields are the columns of a file of purchases.
 var purchaseFields = []field[purchaseLine]{
 	{"purchase_code", []string{"code", "license code", "licence code", "license key", "item purchase code"}, "", text(func(l *purchaseLine) *string { return &l.PurchaseCode })},
-	{"item_id", []string{"product id"}, "", number(func(l *purchaseLine) *int64 { return &l.ItemID })},
+	{"item_id", []string{"product id", "item", "product"}, "", text(func(l *purchaseLine) *string { return &l.sold.item })},
 	{"license_type", []string{"license", "licence", "licence type"}, "", func(l *purchaseLine, cell string, _ reading) error { l.LicenseType = readLicenseType(cell); return nil }},
-	{"price", []string{"amount", "item price", "sale price"}, "price", func(l *purchaseLine, cell string, in reading) (err error) {
-		l.Price.Money, l.mark, err = in.readMoney(cell)
-		return err
-	}},
+	{"variant", []string{"variants", "variation", "variant name"}, "", func(l *purchaseLine, cell string, _ reading) error { l.sold.variant = cell; return nil }},
+	{"price", []string{"amount", "item price", "sale price"}, "price", func(l *purchaseLine, cell string, in reading) error { return l.setPrice(cell, in, false) }},
+	{"unit_price", nil, "price", func(l *purchaseLine, cell string, in reading) error { return l.setPrice(cell, in, true) }},
 	{"currency", []string{"currency code"}, "", currency(func(l *purchaseLine) *string { return &l.Currency })},
 	{"supported_until", []string{"support until", "support ends", "support expires", "support expiry date"}, "supported_until", optionalDate(func(l *purchaseLine) **timestamp { return &l.SupportedUntil })},
 	{"downloaded", nil, "downloaded", yesNo(func(l *purchaseLine) *bool { return &l.Downloaded })},
 	{"date", []string{"sale date", "sold", "sold at", "purchase date", "purchased at", "order date"}, "", date(func(l *purchaseLine) *timestamp { return &l.Date })},
-	{"state", []string{"status", "order status", "payment status", "financial status", "sale status", "license status"}, "state", func(l *purchaseLine, cell string, in reading) (err error) {
-		l.State, err = in.readState(cell)
-		l.word = cell
+	{stateField, []string{"status", "order status", "payment status", "financial status", "sale status", "license status"}, "state", func(l *purchaseLine, cell string, in reading) error { return l.sold.readState(cell, in) }},
+	{"refunded", []string{"fully refunded", "is refunded"}, "state", yesNo(func(l *purchaseLine) *bool { return &l.sold.refunded })},
+	{"refunded_amount", []string{"amount refunded"}, "state", func(l *purchaseLine, cell string, in reading) (err error) {
+		l.sold.refund, _, err = in.readMoney(cell, l.Currency)
 		return err
 	}},
-	{"refunded", []string{"fully refunded", "is refunded"}, "state", yesNo(func(l *purchaseLine) *bool { return &l.facts.refunded })},
-	{"disputed", []string{"chargebacked", "charged back"}, "state", yesNo(func(l *purchaseLine) *bool { return &l.facts.disputed })},
-	{"dispute_won", nil, "state", yesNo(func(l *purchaseLine) *bool { return &l.facts.disputeWon })},
-	{"revoked", []string{"access revoked"}, "state", yesNo(func(l *purchaseLine) *bool { return &l.facts.revoked })},
-	{"license_enabled", []string{"license key enabled", "enabled"}, "state", func(l *purchaseLine, cell string, _ reading) error {
-		enabled, err := readYesNo(cell)
-		l.facts.disabled = !enabled && cell != ""
+	{refundOfField, nil, "state", text(func(l *purchaseLine) *string { return &l.sold.refundOf })},
+	{"disputed", []string{"chargebacked", "charged back"}, "state", yesNo(func(l *purchaseLine) *bool { return &l.sold.disputed })},
+	{"dispute_won", nil, "state", yesNo(func(l *purchaseLine) *bool { return &l.sold.disputeWon })},
+	{"revoked", []string{"access revoked"}, "state", yesNo(func(l *purchaseLine) *bool { return &l.sold.revoked })},
+	{"license_enabled", []string{"license key enabled", "enabled"}, "state", except(func(l *purchaseLine) *bool { return &l.sold.disabled })},
+	{"paid", []string{"captured"}, "state", except(func(l *purchaseLine) *bool { return &l.sold.unpaid })},
+	{"cancelled", []string{"canceled", "cancelled at", "canceled at"}, "state", func(l *purchaseLine, cell string, _ reading) error {
+		l.sold.cancelled = cell != "" && !isNo(cell)
+		return nil
+	}},
+	{"renewal", nil, "state", yesNo(func(l *purchaseLine) *bool { return &l.sold.renewal })},
+	{"test", []string{"test mode", "is test", "mode"}, "state", func(l *purchaseLine, cell string, _ reading) (err error) {
+		l.sold.test, err = readTest(cell)
 		return err
 	}},
 	{"state_at", nil, "state_at", optionalDate(func(l *purchaseLine) **timestamp { return &l.StateAt })},
 	{"buyer_name", []string{"buyer", "buyer username", "customer", "customer name"}, "buyer_name", text(func(l *purchaseLine) *string { return &l.Buyer.Name })},
 	{"buyer_email", []string{"email", "customer email"}, "buyer_email", text(func(l *purchaseLine) *string { return &l.Buyer.Email })},
 }
+
+// The fields that are more than a cell of a row: several columns may be the state, and a row can be
+// about the sale of another row.
+const (
+	stateField    = "state"
+	refundOfField = "refund_of"
+)
 
 // itemFields are the columns of a file of items.
 var itemFields = []field[itemLine]{

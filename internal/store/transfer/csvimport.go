@@ -21,7 +21,7 @@ func (imp *importer) stageCSV(ctx context.Context, file io.ReadSeeker) error {
 	if imp.csv, err = imp.planCSV(ctx, rows); err != nil {
 		return err
 	}
-	if rows, err = imp.findDates(ctx, rows, file); err != nil {
+	if rows, err = imp.readAhead(ctx, rows, file); err != nil {
 		return err
 	}
 	for rows.next() {
@@ -35,6 +35,9 @@ func (imp *importer) stageCSV(ctx context.Context, file io.ReadSeeker) error {
 			continue
 		}
 		imp.report.Lines++
+		if err == nil && imp.csv.isTotal(cells) {
+			err = &skippedRow{cells[0]}
+		}
 		if err == nil {
 			err = imp.csv.stage(ctx, rows.line, cells)
 		}
@@ -71,46 +74,87 @@ func (imp *importer) csvCells(rows *csvReader) ([]string, error) {
 	for len(cells) < columns { // spreadsheets leave empty cells at the end out
 		cells = append(cells, "")
 	}
-	return cells[:columns], nil
+	cells = cells[:columns]
+	if p := imp.csv; p.order > 0 {
+		cells = slices.Clone(cells)
+		p.continueOrder(cells, rows.before)
+		rows.before = cells
+	}
+	return cells, nil
 }
 
-// findDates reads the rows once when their dates do not tell day and month apart by themselves, and
+// readAhead reads the rows before they are staged where one can't be read without the others: dates
+// that do not tell day and month apart by themselves, and rows about the sale of another row. It
 // returns a reader that begins anew.
-func (imp *importer) findDates(ctx context.Context, rows *csvReader, file io.ReadSeeker) (*csvReader, error) {
+func (imp *importer) readAhead(ctx context.Context, rows *csvReader, file io.ReadSeeker) (*csvReader, error) {
 	p := imp.csv
-	dates := p.dateColumns()
-	if p.reading.dates != DatesByRows || len(dates) == 0 {
+	byRows := p.reading.dates == DatesByRows && len(p.dateColumns()) > 0
+	refunds := slices.Contains(p.fields, refundOfField)
+	if byRows {
+		if err := imp.findDates(ctx, file); err != nil {
+			return nil, err
+		}
+	}
+	if refunds {
+		if err := imp.findRefunds(ctx, file); err != nil {
+			return nil, err
+		}
+	}
+	if !byRows && !refunds {
 		return rows, nil
 	}
-	var seen orders
+	return imp.reread(file)
+}
+
+// reread returns a reader of the rows from the first on.
+func (imp *importer) reread(file io.ReadSeeker) (*csvReader, error) {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("store: import: the file can't be read a second time: %w", err)
+	}
+	rows := newCSVReader(file, imp.options.CSV.Encoding)
+	_, err := rows.header()
+	return rows, err
+}
+
+// eachRow reads the rows that can be read, until do returns false.
+func (imp *importer) eachRow(ctx context.Context, file io.ReadSeeker, do func(cells []string) bool) error {
+	rows, err := imp.reread(file)
+	if err != nil {
+		return err
+	}
 	for n := 0; rows.next(); n++ {
 		if n%1000 == 0 && ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		cells, err := imp.csvCells(rows)
 		if err != nil {
 			continue // it is rejected when it is staged
 		}
+		if !do(cells) {
+			break
+		}
+	}
+	if rows.err != nil {
+		return fmt.Errorf("store: import: line %d: %w", rows.line, rows.err)
+	}
+	return nil
+}
+
+// findDates finds whether day or month is first.
+func (imp *importer) findDates(ctx context.Context, file io.ReadSeeker) error {
+	dates := imp.csv.dateColumns()
+	var seen orders
+	err := imp.eachRow(ctx, file, func(cells []string) bool {
 		there := false
 		for _, column := range dates {
 			there = there || cells[column] != ""
 			seen.note(cells[column])
 		}
-		if there && !seen.numeric {
-			break // dates are of another form
-		}
-	}
-	if rows.err != nil {
-		return nil, fmt.Errorf("store: import: line %d: %w", rows.line, rows.err)
-	}
-	p.reading.dates = seen.order()
-	imp.report.CSV.Dates = p.reading.dates
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("store: import: the file can't be read a second time: %w", err)
-	}
-	again := newCSVReader(file, imp.options.CSV.Encoding)
-	_, err := again.header()
-	return again, err
+		return !there || seen.numeric // else dates are of another form
+	})
+	imp.csv.reading.dates = seen.order()
+	imp.report.CSV.Dates = imp.csv.reading.dates
+	return err
 }
 
 // dateColumns are the places of the columns that are dates.
@@ -216,21 +260,38 @@ func (imp *importer) planPurchases(p *csvPlan) error {
 	}
 	p.stage = func(ctx context.Context, line int, cells []string) error {
 		l := purchaseLine{Type: "purchase", Workspace: p.workspace.Account.Username}
-		if err := fill(&l, list, constants, cells, p.reading); err != nil {
-			return err
+		if err := fill(&l, list, constants, p.shopCells(cells), p.reading); err != nil {
+			return imp.withItemFault(ctx, l, err)
 		}
 		if err := p.checkIgnoredCells(line, cells); err != nil {
 			return err
 		}
-		if err := errors.Join(oneCode(l.PurchaseCode), checkCurrency(l.mark, l.Currency)); err != nil {
-			return err
-		}
-		if err := l.settle(l.word); err != nil {
-			return err
-		}
-		return imp.stagePurchase(ctx, line, l)
+		return imp.stageSold(ctx, line, l)
 	}
 	return nil
+}
+
+// stageSold stages what a row says: a sale, that one was taken back, or nothing.
+func (imp *importer) stageSold(ctx context.Context, line int, l purchaseLine) error {
+	p := imp.csv
+	if word := l.sold.leftOut(); word != "" {
+		return imp.leaveOut(ctx, l, word)
+	}
+	if l.sold.isTakenBack() {
+		return imp.stageRefund(ctx, line, l)
+	}
+	if err := errors.Join(checkRefund(l), checkCurrency(l.mark, l.Currency)); err != nil {
+		return err
+	}
+	if err := imp.readItem(ctx, &l); err != nil {
+		return err
+	}
+	p.takeBack(&l)
+	l.State = l.sold.settle(l.Price.Money)
+	if l.State == storedb.StateActive {
+		l.StateAt = nil
+	}
+	return imp.stageSale(ctx, line, l)
 }
 
 // planItems makes rows items. What no column has of an item that is there stays.
@@ -283,12 +344,14 @@ func fill[L any](l *L, list []*field[L], constants func(*L) error, cells []strin
 		return err
 	}
 	var faults []string
-	for i, f := range list {
-		if f == nil {
-			continue
-		}
-		if err := f.set(l, cells[i], in); err != nil {
-			faults = append(faults, f.name+": "+err.Error())
+	for _, first := range []bool{true, false} { // amounts are read by their currency
+		for i, f := range list {
+			if f == nil || first != (f.name == "currency") {
+				continue
+			}
+			if err := f.set(l, cells[i], in); err != nil {
+				faults = append(faults, f.name+": "+err.Error())
+			}
 		}
 	}
 	if len(faults) > 0 {

@@ -93,7 +93,7 @@ func TestRowsAsSpreadsheetsLeaveThem(t *testing.T) {
 		{"amounts in cents", header + "A,1,Regular,4900,USD,2026-04-27,\nB,1,Regular,49.50,USD,2026-04-27,\n", transfer.CSVOptions{Cents: true},
 			"A 49.00 2026-04-27 ", map[int]string{3: "not a whole number of cents"}},
 		{"several faults of a row", header + "A,one,Regular,forty,USD,soon,\n", transfer.CSVOptions{}, "",
-			map[int]string{2: `item_id: "one" is not a whole number; price: "forty" is not an amount like 49, 49.00 or 49,00; date: "soon" is not a date like`}},
+			map[int]string{2: `item_id: "one" is neither the id nor the name of an item; say which item it is; price: "forty" is not an amount like 49, 49.00 or 49,00; date: "soon" is not a date like`}},
 		{"codes that a spreadsheet has changed", header + "1.00001E+11,1,Regular,49,USD,2026-04-27,\n\u00a0A\u200b,1,Regular,49,USD,2026-04-27,\n", transfer.CSVOptions{},
 			"A 49.00 2026-04-27 ", map[int]string{2: "a spreadsheet has changed this code to 1.00001E+11; format the column as text"}},
 	}

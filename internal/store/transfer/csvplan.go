@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -42,6 +43,11 @@ type CSVOptions struct {
 	IgnoreStates bool `json:",omitempty"`
 	// IgnoreOthers ignores the columns that are not known.
 	IgnoreOthers bool `json:",omitempty"`
+	// Items has the ids of the items that texts in the column of the item mean. Ids and names of
+	// items are known. An empty map is that of the last import with this header.
+	Items map[string]int64 `json:",omitempty"`
+	// Split makes a purchase of each code of a row that has several.
+	Split bool `json:",omitempty"`
 }
 
 // CSVReport describes how an import has read CSV.
@@ -50,6 +56,8 @@ type CSVReport struct {
 	Encoding  string `json:"encoding"`
 	// Dates is the order of day and month, if the options or the rows have one.
 	Dates DateOrder `json:"dates,omitempty"`
+	// Shop is the name of the shop whose export the file is, "" for none that is known.
+	Shop string `json:"shop,omitempty"`
 	// Columns are in the order of the file.
 	Columns []CSVColumn `json:"columns"`
 	// Remembered reports that the columns are those of an earlier import with this header.
@@ -71,8 +79,13 @@ type csvPlan struct {
 	set       map[string]string // as CSVOptions.Set
 	reading   reading
 	// ignoreStates and ignoreOthers are as in CSVOptions.
-	ignoreStates, ignoreOthers bool
-	stage                      func(ctx context.Context, line int, cells []string) error
+	ignoreStates, ignoreOthers, split bool
+	items                             itemNames
+	shop                              *shop              // nil for none that is known
+	shopFields                        map[string]string  // as fieldOf, for the export of the shop
+	order                             int                // the column that rows of an order share, from 1, 0 for none
+	refunds                           map[string]*refund // by folded codes, for files with rows about other rows
+	stage                             func(ctx context.Context, line int, cells []string) error
 }
 
 // reasonColumn is the last column of rejected rows, which is ignored when they come back.
@@ -116,11 +129,18 @@ func (imp *importer) readHeader(ctx context.Context, r *csvReader) (*csvPlan, er
 	if err := errors.Join(checkEncoding(o.Encoding), checkDates(o.Dates), checkStates(o.States)); err != nil {
 		return nil, err
 	}
-	p := &csvPlan{header: trimmed(header), fieldOf: folded(o.Map), set: o.Set, reading: reading{o.Dates, o.Cents, statesOf(o.States)}, ignoreStates: o.IgnoreStates, ignoreOthers: o.IgnoreOthers}
+	p := &csvPlan{header: trimmed(header), fieldOf: folded(o.Map), set: o.Set, reading: reading{dates: o.Dates, cents: o.Cents, states: statesOf(o.States)},
+		ignoreStates: o.IgnoreStates, ignoreOthers: o.IgnoreOthers, split: o.Split, items: itemNames{said: itemKeys(o.Items)}}
+	if err = p.use(shopOf(p.header)); err != nil {
+		return nil, err
+	}
 	if p.workspace, err = imp.csvWorkspace(ctx, o.Workspace); err != nil {
 		return nil, err
 	}
 	imp.report.CSV = &CSVReport{Separator: separatorName(r.separator), Encoding: r.encoding, Dates: o.Dates}
+	if p.shop != nil {
+		imp.report.CSV.Shop = p.shop.name
+	}
 	if len(o.Map) == 0 {
 		found, err := imp.session.ImportMapping(ctx, p.workspace.ID, p.digest())
 		if err == nil {
@@ -212,10 +232,20 @@ func (p *csvPlan) target(i int) string {
 	if field, ok := p.fieldOf[name]; ok {
 		return field
 	}
-	if name == reasonColumn && i == len(p.header)-1 {
+	if field, ok := p.shopFields[name]; ok {
+		return field
+	}
+	if name == reasonColumn && i == len(p.header)-1 || name == stateField && p.hasAddress() {
 		return ""
 	}
 	return p.header[i]
+}
+
+// hasAddress reports whether columns are a buyer's address: a column State is then a part of it.
+func (p *csvPlan) hasAddress() bool {
+	return slices.ContainsFunc(p.header, func(name string) bool {
+		return slices.Contains([]string{"city", "country", "zip", "zipcode", "postcode", "postalcode", "zippostalcode"}, fold(name))
+	})
 }
 
 // checkNames holds the mapping to columns that are there.
@@ -255,7 +285,7 @@ func columns[L any](p *csvPlan, fields []field[L], required ...string) (list []*
 		case !ok && p.ignoreOthers:
 		case !ok:
 			unknown = append(unknown, fmt.Sprintf("%.100q", target)) // it may be of a form
-		case at[f.name] != "":
+		case at[f.name] != "" && f.name != stateField:
 			return nil, nil, badColumns("The columns %q and %q are both %s; ignore one of them", at[f.name], name, f.name)
 		default:
 			at[f.name] = name
@@ -268,6 +298,7 @@ func columns[L any](p *csvPlan, fields []field[L], required ...string) (list []*
 	if len(unknown) > 0 {
 		return nil, nil, badColumns("No field for %s; map each column to a field, or ignore it; the %s", someNames(unknown), namesOf(fields))
 	}
+	p.setDefaults(at)
 	if constants, err = constantsOf(p, fields, at); err != nil {
 		return nil, nil, err
 	}
@@ -277,6 +308,23 @@ func columns[L any](p *csvPlan, fields []field[L], required ...string) (list []*
 		}
 	}
 	return list, constants, nil
+}
+
+// setDefaults sets for all rows what the export of a shop does not have.
+func (p *csvPlan) setDefaults(at map[string]string) {
+	if p.shop == nil {
+		return
+	}
+	all := maps.Clone(p.shop.set)
+	for name, value := range p.set {
+		all[name] = value
+	}
+	for name := range p.shop.set {
+		if _, said := p.set[name]; !said && at[name] != "" {
+			delete(all, name)
+		}
+	}
+	p.set = all
 }
 
 // constantsOf checks the values of all rows, and notes in at that their fields are given.
@@ -311,30 +359,41 @@ func constantsOf[L any](p *csvPlan, fields []field[L], at map[string]string) (fu
 	}, nil
 }
 
-// rememberColumns keeps what the columns were, and what the words of states meant, for the next file
+// rememberColumns keeps what the columns were, and what the words of states and items meant, for the next file
 // with this header.
 func (imp *importer) rememberColumns(ctx context.Context, tx *storedb.DB) error {
-	if imp.csv == nil || len(imp.csv.fieldOf)+len(imp.csv.reading.states) == 0 {
+	if imp.csv == nil || len(imp.csv.fieldOf)+len(imp.csv.reading.states)+len(imp.csv.items.said) == 0 {
 		return nil
 	}
 	kept := maps.Clone(imp.csv.fieldOf)
 	for word, state := range imp.csv.reading.states {
-		kept[stateOf+word] = string(state)
+		kept[statePrefix+word] = string(state)
+	}
+	for text, id := range imp.csv.items.said {
+		kept[itemPrefix+text] = strconv.FormatInt(id, 10)
 	}
 	return tx.SetImportMapping(ctx, imp.csv.workspace.ID, imp.csv.digest(), kept, imp.service.timestamp())
 }
 
-// stateOf begins the word of a state in what is remembered; no folded name of a column has it.
-const stateOf = "="
+// What is remembered of the words of states and of items begins with these, which no folded name of a column has.
+const (
+	statePrefix = "="
+	itemPrefix  = "#"
+)
 
 // recall takes what an earlier import has kept. What the options say counts more.
 func (p *csvPlan) recall(kept map[string]string) {
 	for name, value := range kept {
-		word, isState := strings.CutPrefix(name, stateOf)
-		if !isState {
+		if word, is := strings.CutPrefix(name, statePrefix); is {
+			if _, said := p.reading.states[word]; !said {
+				p.reading.states[word] = storedb.State(value)
+			}
+		} else if text, is := strings.CutPrefix(name, itemPrefix); is {
+			if _, said := p.items.said[text]; !said {
+				p.items.said[text], _ = strconv.ParseInt(value, 10, 64)
+			}
+		} else {
 			p.fieldOf[name] = value
-		} else if _, said := p.reading.states[word]; !said {
-			p.reading.states[word] = storedb.State(value)
 		}
 	}
 }

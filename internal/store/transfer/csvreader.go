@@ -28,6 +28,7 @@ type csvReader struct {
 	err       error
 	source    *bytes.Reader // what the parser reads: one row
 	parser    *csv.Reader
+	before    []string // the cells of the row before, as they were read
 }
 
 // newCSVReader returns a reader whose first row is the header. encoding is as for [newTextFile].

@@ -103,12 +103,13 @@ func TestCSVIsToldFromJSONLines(t *testing.T) {
 }
 
 func TestCellsAreReadAndNeverGuessed(t *testing.T) {
-	money := func(in reading) func(cell string) (string, error) {
+	moneyOf := func(in reading, currency string) func(cell string) (string, error) {
 		return func(cell string) (string, error) {
-			m, currency, err := in.readMoney(cell)
+			m, currency, err := in.readMoney(cell, currency)
 			return strings.TrimSpace(m.String() + " " + currency), err
 		}
 	}
+	money := func(in reading) func(cell string) (string, error) { return moneyOf(in, "EUR") }
 	date := func(in reading) func(cell string) (string, error) {
 		return func(cell string) (string, error) {
 			at, err := in.readDate(cell)
@@ -116,7 +117,7 @@ func TestCellsAreReadAndNeverGuessed(t *testing.T) {
 		}
 	}
 	read := map[string]func(cell string) (string, error){
-		"money": money(reading{}), "cents": money(reading{cents: true}),
+		"money": money(reading{}), "cents": money(reading{cents: true}), "yen": moneyOf(reading{}, "JPY"), "yen coins": moneyOf(reading{cents: true}, "JPY"), "dinar": moneyOf(reading{}, "KWD"), "fils": moneyOf(reading{cents: true}, "KWD"),
 		"date": date(reading{}), "dmy": date(reading{dates: DatesDayFirst}), "mdy": date(reading{dates: DatesMonthFirst}),
 		"yes":     func(cell string) (string, error) { is, err := readYesNo(cell); return fmt.Sprint(is), err },
 		"list":    func(cell string) (string, error) { return fmt.Sprintf("%q", readList(cell)), nil },
@@ -137,7 +138,9 @@ func TestCellsAreReadAndNeverGuessed(t *testing.T) {
 		{"money", "49.001,5,0", "not an amount"}, {"money", "1,204.000", "not an amount"}, {"money", "1.204 000,00", "not an amount"}, {"money", "1.2345", "not an amount"}, {"money", "12,34,567.00", "not an amount"},
 		{"money", "1e3", "not an amount"}, {"money", "free", "not an amount"}, {"money", "$", "not an amount"}, {"money", "--1", "not an amount"}, {"money", "USD 5 EUR", "two currencies"},
 		{"money", "99999999999999999999", "too large"},
-		{"cents", "4900", "49.00"}, {"cents", "5", "0.05"}, {"cents", "49.50", "not a whole number of cents"},
+		{"cents", "4900", "49.00"}, {"cents", "5", "0.05"}, {"cents", "49.50", "not a whole number of cents"}, {"cents", "49.00", "not a whole number of cents"},
+		{"yen", "4900", "4900.00"}, {"yen", "4,900.00", "4900.00"}, {"yen", "49.50", "has decimals, which JPY does not have"}, {"yen coins", "4900", "4900.00"},
+		{"dinar", "4.500", "4.50"}, {"dinar", "1,204.500", "1204.50"}, {"dinar", "4.505", "third decimal"}, {"dinar", "4,500", "ambiguous"}, {"dinar", "4.5", "4.50"}, {"fils", "4500", "4.50"}, {"fils", "4505", "third decimal"},
 		{"date", "2024-04-27", "2024-04-27T00:00:00Z"}, {"date", "2024-04-27 12:00:01", "2024-04-27T12:00:01Z"}, {"date", "2024-04-27 12:00", "2024-04-27T12:00:00Z"},
 		{"date", "2024-04-27T12:00:00+02:00", "2024-04-27T10:00:00Z"}, {"date", "2024-04-27 12:00:00 +0200", "2024-04-27T10:00:00Z"}, {"date", "2024-04-27 12:00:00 -0530", "2024-04-27T17:30:00Z"},
 		{"date", "2024-04-27 12:00:00 UTC", "2024-04-27T12:00:00Z"}, {"date", "2024-04-27T12:00:00.123Z", "2024-04-27T12:00:00Z"}, {"date", "", "0001-01-01T00:00:00Z"},
@@ -200,8 +203,8 @@ func FuzzCells(f *testing.F) {
 				}
 			}
 			in.cents = false
-			if m, currency, err := in.readMoney(cell); err == nil {
-				if again, _, err := in.readMoney(currency + m.String()); err != nil || again != m {
+			if m, currency, err := in.readMoney(cell, "EUR"); err == nil {
+				if again, _, err := in.readMoney(currency+m.String(), "EUR"); err != nil || again != m {
 					t.Errorf("%q is %s %s, and that %v, %v", cell, currency, m, again, err)
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
@@ -15,10 +16,13 @@ import (
 // its row is left out.
 const StateSkipped storedb.State = "skip"
 
+// byWeight are the states. Of several that a row has, the last one counts.
+var byWeight = []storedb.State{storedb.StateActive, storedb.StateRefunded, storedb.StateChargedBack, storedb.StateRevoked, StateSkipped}
+
 // usualStates are the words that shops have for the state of a sale, folded. A sale of which a part
 // was refunded stays good.
 var usualStates = words(map[storedb.State]string{
-	storedb.StateActive:      "active completed complete paid publish published delivered succeeded success sold valid enabled 1 partiallyrefunded partiallyrefund partialrefund",
+	storedb.StateActive:      "active completed complete paid publish published delivered succeeded success sold valid enabled 1 partiallyrefunded partiallyrefund partialrefund partialrefunded",
 	storedb.StateRefunded:    "refunded refund fullyrefunded",
 	storedb.StateChargedBack: "chargedback chargeback disputed dispute reversed reversal",
 	storedb.StateRevoked:     "revoked disabled inactive suspended blocked banned deactivated 0",
@@ -54,86 +58,78 @@ func checkStates(said map[string]storedb.State) error {
 	return nil
 }
 
-// skippedRow is the error of a row that is left out because of its state.
-type skippedRow struct{ word string }
-
-// Error implements error.
-func (s *skippedRow) Error() string { return "left out: " + s.word }
-
-// readState is what a word means, by the options or by use. It is never guessed.
+// readState is what a word means: as somebody has said, as its shop uses it, or as it is usual. It is never guessed.
 func (in reading) readState(cell string) (storedb.State, error) {
 	word := fold(cell)
-	state, known := in.states[word]
-	if !known {
-		state, known = usualStates[word]
-	}
-	if !known {
-		return "", fmt.Errorf("nobody has said what %q means: active, refunded, charged_back, revoked, or %s for a sale that was not paid", cell, StateSkipped)
-	}
-	return state, nil
-}
-
-// StateWord is a word in a column that can be the state, and what it means, "" when nobody has said it.
-type StateWord struct {
-	Word  string
-	State storedb.State
-}
-
-// Label is the word, or what is shown for an empty cell.
-func (w StateWord) Label() string { return cmp.Or(w.Word, "(empty)") }
-
-// maxStateWords is how many words a column of states has at most.
-const maxStateWords = 30
-
-// wordsIn are the words of all columns that can be states.
-func (p *csvPlan) wordsIn(rows [][]string) map[string][]StateWord {
-	words := map[string][]StateWord{}
-	for i, name := range p.header {
-		seen := map[string]bool{}
-		var all []StateWord
-		for _, row := range rows {
-			word := fold(row[i])
-			if !seen[word] && len(all) <= maxStateWords {
-				seen[word] = true
-				state, _ := p.reading.readState(row[i])
-				all = append(all, StateWord{strings.TrimSpace(row[i]), state})
-			}
-		}
-		if len(all) <= maxStateWords {
-			words[name] = all
+	for _, known := range []map[string]storedb.State{in.states, in.shop, usualStates} {
+		if state, ok := known[word]; ok {
+			return state, nil
 		}
 	}
-	return words
+	return "", fmt.Errorf("nobody has said what %q means: active, refunded, charged_back, revoked, or %s for a sale that was not paid", cell, StateSkipped)
 }
 
-// facts are what a row says about its sale in columns of yes and no.
-type facts struct{ refunded, disputed, disputeWon, revoked, disabled bool }
+// soldRow is what a row of CSV says about a sale besides what a purchase has.
+type soldRow struct {
+	item, variant                    string
+	state                            storedb.State // the heaviest of its columns, "" before the first
+	word                             string        // of that state
+	refunded, disputed, disputeWon   bool
+	revoked, disabled                bool
+	unpaid, cancelled, renewal, test bool
+	refund                           countersign.Money // what was paid back
+	refundOf                         string            // the code of the sale that the row takes back
+	each                             bool              // the price is that of each code of the row
+}
 
-// state is the state that follows, the worst that is true.
-func (f facts) state() storedb.State {
+// readState reads one of the columns that are the state.
+func (s *soldRow) readState(cell string, in reading) error {
+	state, err := in.readState(cell)
+	if err == nil && (s.state == "" || heavier(state, s.state)) {
+		s.state, s.word = state, cell
+	}
+	return err
+}
+
+func heavier(a, b storedb.State) bool { return slices.Index(byWeight, a) > slices.Index(byWeight, b) }
+
+// isTakenBack reports whether the row takes another row's sale back, in part or whole.
+func (s *soldRow) isTakenBack() bool {
+	return s.refundOf != "" && (s.state == storedb.StateRefunded || s.state == storedb.StateChargedBack)
+}
+
+// leftOut is why the row is no purchase of its own, "" for one that is.
+func (s *soldRow) leftOut() string {
 	switch {
-	case f.revoked || f.disabled:
-		return storedb.StateRevoked
-	case f.disputed && !f.disputeWon:
-		return storedb.StateChargedBack
-	case f.refunded:
-		return storedb.StateRefunded
+	case s.test:
+		return "test"
+	case s.renewal:
+		return "renewal"
+	case s.unpaid:
+		return "not paid"
+	case s.state == StateSkipped:
+		return cmp.Or(s.word, "not paid")
+	case s.cancelled && !heavier(s.state, storedb.StateActive):
+		return "cancelled"
 	}
-	return storedb.StateActive
+	return ""
 }
 
-// byWeight are the states of which the last one counts when a row has two.
-var byWeight = []storedb.State{storedb.StateActive, storedb.StateRefunded, storedb.StateChargedBack, storedb.StateRevoked, StateSkipped}
-
-// settle makes the state of a line what its columns say together.
-func (l *purchaseLine) settle(word string) error {
-	if said := l.facts.state(); slices.Index(byWeight, said) > slices.Index(byWeight, l.State) {
-		l.State = said
+// settle is the state of a sale of a price by all that its row says.
+func (s *soldRow) settle(price countersign.Money) storedb.State {
+	said := storedb.StateActive
+	switch {
+	case s.revoked || s.disabled:
+		said = storedb.StateRevoked
+	case s.disputed && !s.disputeWon:
+		said = storedb.StateChargedBack
+	case s.refunded || price > 0 && max(s.refund, -s.refund) >= price:
+		said = storedb.StateRefunded
 	}
-	if l.State == StateSkipped {
-		return &skippedRow{word}
+	if heavier(s.state, said) {
+		return s.state
 	}
-	return nil
+	return said
 }
 
 // takenBack are parts of the names of columns, folded, that say whether a sale was taken back.
@@ -147,7 +143,7 @@ func ignoredState(format string, args ...any) error {
 func (p *csvPlan) checkIgnored() error {
 	for i, field := range p.fields {
 		name := fold(p.header[i])
-		if field == "" && !p.ignoreStates && slices.ContainsFunc(takenBack, func(part string) bool { return strings.Contains(name, part) }) {
+		if field == "" && !p.ignoreStates && !p.shop.knows(name) && slices.ContainsFunc(takenBack, func(part string) bool { return strings.Contains(name, part) }) {
 			return ignoredState("The column %q is ignored, but it may say that a sale was refunded, disputed or ended; map it to state, refunded, disputed, dispute_won, revoked or license_enabled", p.header[i])
 		}
 	}
@@ -158,7 +154,7 @@ func (p *csvPlan) checkIgnored() error {
 func (p *csvPlan) checkIgnoredCells(line int, cells []string) error {
 	const longest = 24
 	for i, field := range p.fields {
-		if field != "" || p.ignoreStates || len(cells[i]) > longest || len(cells[i]) < len("revoked") {
+		if field != "" || p.ignoreStates || len(cells[i]) > longest || len(cells[i]) < len("revoked") || p.shop.knows(fold(p.header[i])) {
 			continue
 		}
 		switch usualStates[fold(cells[i])] {
@@ -167,29 +163,4 @@ func (p *csvPlan) checkIgnoredCells(line int, cells []string) error {
 		}
 	}
 	return nil
-}
-
-// Skipped counts the rows of a word that were left out because such sales were not paid.
-type Skipped struct {
-	Word string `json:"word"`
-	Found
-}
-
-// skip counts a row that is left out.
-func (r *ImportReport) skip(word string, line int) {
-	i := slices.IndexFunc(r.Skipped, func(s Skipped) bool { return fold(s.Word) == fold(word) })
-	if i < 0 {
-		i, r.Skipped = len(r.Skipped), append(r.Skipped, Skipped{Word: word})
-	}
-	r.Skipped[i].note(line)
-}
-
-// oneCode refuses a cell that has several purchase codes.
-func oneCode(cell string) error {
-	parts := strings.FieldsFunc(cell, func(r rune) bool { return r == ',' || r == ';' || r == '\n' })
-	const shortest = 4
-	if len(parts) < 2 || slices.ContainsFunc(parts, func(part string) bool { return len(strings.TrimSpace(part)) < shortest }) {
-		return nil
-	}
-	return badf("the cell has %d purchase codes; write a row for each", len(parts))
 }

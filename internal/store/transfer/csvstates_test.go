@@ -15,7 +15,7 @@ import (
 
 const soldHeader = "code,item_id,license,currency,date"
 
-func soldRow(code string, more ...string) string {
+func rowSold(code string, more ...string) string {
 	return strings.Join(append([]string{code, "1", "Regular", "USD", "2026-04-27"}, more...), ",")
 }
 
@@ -46,7 +46,7 @@ func TestOnlySalesThatWerePaidAndNotTakenBackAreGood(t *testing.T) {
 				file := soldHeader + "," + c.header + "\n"
 				for _, row := range c.rows {
 					code, more, _ := strings.Cut(row, ",")
-					file += soldRow(code, more) + "\n"
+					file += rowSold(code, more) + "\n"
 				}
 				c.o.Workspace = "ada"
 				report, bad := f.ImportText(t, file, transfer.ImportOptions{SkipBad: true, CSV: &c.o})
@@ -90,7 +90,7 @@ func TestAColumnThatMayEndCodesIsNotIgnoredByTheWay(t *testing.T) {
 			{"the state of an address", "State", "CA", ""},
 		}
 		for i, c := range cases {
-			file := soldHeader + "," + c.header + "\n" + soldRow(fmt.Sprint("CODE-", i), fmt.Sprintf("%q", c.cell)) + "\n"
+			file := soldHeader + "," + c.header + "\n" + rowSold(fmt.Sprint("CODE-", i), fmt.Sprintf("%q", c.cell)) + "\n"
 			o := storetest.CSVInto("ada", map[string]string{c.header: ""})
 			_, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(file), o)
 			if c.want == "" && err != nil || c.want != "" && (!fault.HasCode(err, "csv_states") || !strings.Contains(fault.Message(err), c.want)) {
@@ -106,7 +106,7 @@ func TestAColumnThatMayEndCodesIsNotIgnoredByTheWay(t *testing.T) {
 
 func TestWhatWordsMeanIsRememberedByTheHeader(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
-		file := func(code, word string) string { return soldHeader + ",Status\n" + soldRow(code, word) + "\n" }
+		file := func(code, word string) string { return soldHeader + ",Status\n" + rowSold(code, word) + "\n" }
 		o := storetest.CSVInto("ada", nil)
 		o.CSV.States = map[string]storedb.State{"Sent": storedb.StateActive}
 		f.ImportText(t, file("A", "sent"), o)
@@ -125,10 +125,10 @@ func TestOthersAreIgnoredTogether(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		o := storetest.CSVInto("ada", nil)
 		o.CSV.IgnoreOthers = true
-		file := soldHeader + ",Colour,Mood\n" + soldRow("A", "red", "good") + "\n\"A-ONE, A-TWO\",1,Regular,USD,2026-04-27,,\n"
+		file := soldHeader + ",Colour,Mood\n" + rowSold("A", "red", "good") + "\n\"A-ONE, A-TWO\",1,Regular,USD,2026-04-27,,\n"
 		o.SkipBad = true
 		_, bad := f.ImportText(t, file, o)
-		wantLines(t, bad, map[int]string{3: "the cell has 2 purchase codes; write a row for each"})
+		wantLines(t, bad, map[int]string{3: "the cell has 2 purchase codes; write a row for each, or have the row split"})
 		if got := codesAndStates(t, f); got != "A active" {
 			t.Error(got)
 		}

@@ -215,26 +215,39 @@ func (imp *importer) stageItem(ctx context.Context, line int, l itemLine, was *s
 func (imp *importer) mayBeExport() bool { return imp.options.Workspace == "" && imp.csv == nil }
 
 func (imp *importer) stagePurchase(ctx context.Context, line int, l purchaseLine) error {
-	p := l.purchase()
-	if err := rules.CheckPurchase(&p); err != nil {
-		return bad(err)
-	}
-	if err := imp.knowWorkspace(ctx, l.Workspace); err != nil {
-		return err
-	}
-	owner, err := imp.ownerOf(ctx, p.ItemID)
+	p, err := imp.checkPurchase(ctx, l)
 	if err != nil {
 		return err
 	}
-	if owner != l.Workspace {
-		if imp.csv != nil {
-			return badf("the workspace %s has no item %d", l.Workspace, p.ItemID)
-		}
-		return badf("the workspace %s has no item %d; its line must come before its purchases", l.Workspace, p.ItemID)
+	return imp.addPurchase(ctx, line, 0, l.Workspace, p)
+}
+
+// checkPurchase is the purchase of a line, which can be staged.
+func (imp *importer) checkPurchase(ctx context.Context, l purchaseLine) (storedb.Purchase, error) {
+	p := l.purchase()
+	if err := rules.CheckPurchase(&p); err != nil {
+		return p, bad(err)
 	}
+	if err := imp.knowWorkspace(ctx, l.Workspace); err != nil {
+		return p, err
+	}
+	owner, err := imp.ownerOf(ctx, p.ItemID)
+	switch {
+	case err != nil:
+		return p, err
+	case owner == l.Workspace:
+		return p, nil
+	case imp.csv != nil:
+		return p, badf("the workspace %s has no item %d", l.Workspace, p.ItemID)
+	}
+	return p, badf("the workspace %s has no item %d; its line must come before its purchases", l.Workspace, p.ItemID)
+}
+
+// addPurchase stages a purchase of a line, which may have several.
+func (imp *importer) addPurchase(ctx context.Context, line, part int, workspace string, p storedb.Purchase) error {
 	imp.report.WeakCodes.Note(CodeBits(p.Code), SafeCodeBits, line)
 	p.Digest = rules.CodeDigest(imp.service.gate.Box(), p.Code)
-	return imp.stage.AddPurchase(ctx, line, l.Workspace, p)
+	return imp.stage.AddPurchase(ctx, line, part, workspace, p)
 }
 
 // knowWorkspace makes sure that a workspace is in the store or in an earlier line.

@@ -27,6 +27,7 @@ type importer struct {
 
 	csv           *csvPlan
 	others        bool            // lines of other types than items and purchases
+	split         int             // how many purchases the rows have beyond one each
 	headerWritten bool            // of the rejected rows
 	keep          map[string]bool // columns of purchases that the file does not have
 
@@ -74,7 +75,9 @@ type ImportOptions struct {
 // ImportReport describes what an import did, or would have done.
 type ImportReport struct {
 	// Lines counts those that are not empty: each is new, changed, unchanged, repeated, skipped or bad.
-	Lines   int  `json:"lines"`
+	Lines int `json:"lines"`
+	// Split is how many purchases rows with several codes have beyond one each.
+	Split   int  `json:"split,omitempty"`
 	Bad     int  `json:"bad"`
 	Written bool `json:"written"`
 	// ID names the import for [Service.Undo]. It is 0 for one that can't be undone, or has

@@ -140,15 +140,14 @@ func (imp *importer) moveLicenses(ctx context.Context, tx *storedb.DB) error {
 		return err
 	}
 	for _, c := range conflicts {
+		reason := "the purchase has another license for this domain"
 		switch {
 		case c.Unknown:
-			imp.bad[c.Line] = "no purchase has this code; its line must come before"
+			reason = "no purchase has this code; its line must come before"
 		case c.Taken:
-			imp.bad[c.Line] = "this license id already exists for another purchase or domain"
-		default:
-			imp.bad[c.Line] = "the purchase has another license for this domain"
+			reason = "this license id already exists for another purchase or domain"
 		}
-		if err := tx.Unstage(ctx, storedb.StagedLicenses, c.Line); err != nil {
+		if err := imp.unstage(ctx, tx, storedb.StagedLicenses, c.Line, reason); err != nil {
 			return err
 		}
 	}

@@ -81,9 +81,8 @@ type (
 		State          storedb.State          `json:"state"`
 		StateAt        *countersign.Timestamp `json:"state_at,omitempty"`
 		Buyer          buyerLine              `json:"buyer"`
+		sold           soldRow                // of CSV
 		mark           string                 // the currency beside an amount of CSV
-		word           string                 // of the state in CSV
-		facts          facts                  // of CSV
 	}
 	buyerLine struct {
 		Name  string `json:"name"`

@@ -17,6 +17,7 @@ import (
 func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	imp.bad = map[int]string{}
 	imp.report.Workspaces, imp.report.Keys, imp.report.LicenseKeys = Moved{}, Moved{}, Moved{}
+	imp.report.Split = imp.split
 	if err := tx.BeginImport(ctx); err != nil {
 		return err
 	}
@@ -160,8 +161,7 @@ func (imp *importer) dropStale(ctx context.Context, tx *storedb.DB) error {
 		return err
 	}
 	for _, line := range lines {
-		imp.bad[line] = "somebody has changed this item while the file was read; import the row again"
-		if err := tx.Unstage(ctx, storedb.StagedItems, line); err != nil {
+		if err := imp.unstage(ctx, tx, storedb.StagedItems, line, "somebody has changed this item while the file was read; import the row again"); err != nil {
 			return err
 		}
 	}
@@ -175,8 +175,7 @@ func (imp *importer) dropLost(ctx context.Context, tx *storedb.DB) error {
 		return err
 	}
 	for _, line := range lines {
-		imp.bad[line] = "the item of this purchase was removed while the file was read"
-		if err := tx.Unstage(ctx, storedb.StagedPurchases, line); err != nil {
+		if err := imp.unstage(ctx, tx, storedb.StagedPurchases, line, "the item of this purchase was removed while the file was read"); err != nil {
 			return err
 		}
 	}
@@ -196,12 +195,19 @@ func (imp *importer) dropConflicts(ctx context.Context, tx *storedb.DB) error {
 		if err := imp.takeClash(line); err != nil {
 			return err
 		}
-		imp.bad[line] = codeTaken
-		if err := tx.Unstage(ctx, storedb.StagedPurchases, line); err != nil {
+		if err := imp.unstage(ctx, tx, storedb.StagedPurchases, line, codeTaken); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unstage takes a line out of the stage, and notes why it is bad.
+func (imp *importer) unstage(ctx context.Context, tx *storedb.DB, table storedb.Staged, line int, reason string) error {
+	imp.bad[line] = reason
+	rows, err := tx.Unstage(ctx, table, line)
+	imp.report.Split -= max(int(rows)-1, 0)
+	return err
 }
 
 // codeTaken is the reason of a purchase whose code belongs to another workspace.

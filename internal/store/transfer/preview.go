@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/spreadsheet"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store/storedb"
 )
 
 // previewRows is how many rows of a file a preview has.
@@ -41,9 +42,12 @@ type CSVPreview struct {
 	// Fields are the names of all fields that a column can have, and Required those that
 	// every row needs: from a column, or from a value for all rows.
 	Fields, Required []string
-	// Words are the words of columns that can be states, by the column's name: those of the first
-	// 10,000 rows, and at most 30 of a column. A column with more is not one of states.
-	Words map[string][]StateWord
+	// Words are the texts of columns that can be states or items, by the column's name: those of the
+	// first 10,000 rows. Columns with more than 30 are left out.
+	Words map[string][]Word
+	// Items are the items of the workspace, at most 1,000. Set has the values of fields for all rows.
+	Items []storedb.ItemName
+	Set   map[string]string
 	// First are the first rows, at most 5, with a cell for each column.
 	First [][]string
 }
@@ -94,12 +98,22 @@ func (s *Service) preview(ctx context.Context, a people.Actor, path string, n Ne
 	for i, name := range plan.header {
 		p.Columns = append(p.Columns, CSVColumn{name, fieldNamed(p.Rows, plan.target(i))})
 	}
-	p.First, err = firstRows(reader, len(plan.header))
-	if err == nil {
-		p.Words, p.First = plan.wordsIn(p.First), p.First[:min(len(p.First), previewRows)]
+	if p.Set = plan.set; plan.shop != nil {
+		p.Set = plan.shop.set
 	}
+	if p.First, err = firstRows(reader, len(plan.header)); err != nil {
+		return nil, err
+	}
+	if plan.items.byName, err = itemsByName(ctx, s.db, plan.workspace.ID); err != nil {
+		return nil, err
+	}
+	p.Words, p.First = plan.wordsIn(p.First), p.First[:min(len(p.First), previewRows)]
+	p.Items, err = s.db.ListItemNames(ctx, plan.workspace.ID, maxListedItems)
 	return p, err
 }
+
+// maxListedItems is how many items a preview lists.
+const maxListedItems = 1000
 
 // wordRows is how many rows are read to find the words of states.
 const wordRows = 10_000

@@ -41,8 +41,7 @@ func (imp *importer) dropRepeatedIn(ctx context.Context, tx *storedb.DB, table s
 			}
 		}
 		for _, line := range append(drop, c.Line) {
-			imp.bad[line] = reason
-			if err := tx.Unstage(ctx, table, line); err != nil {
+			if err := imp.unstage(ctx, tx, table, line, reason); err != nil {
 				return 0, err
 			}
 		}

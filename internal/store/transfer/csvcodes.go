@@ -1,0 +1,71 @@
+package transfer
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/store/rules"
+	"github.com/countersign/countersign/internal/store/storedb"
+)
+
+// codesIn are the purchase codes of a cell: several if commas, semicolons or line breaks are between them.
+func codesIn(cell string) []string {
+	parts := strings.FieldsFunc(cell, func(r rune) bool { return r == ',' || r == ';' || r == '\n' })
+	for i, part := range parts {
+		parts[i] = rules.TrimInvisible(part)
+	}
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	const shortest = 4 // a code may have a comma in it
+	if len(parts) < 2 || slices.ContainsFunc(parts, func(part string) bool { return len(part) < shortest }) {
+		return []string{cell}
+	}
+	return parts
+}
+
+// stageSale stages the purchase of a row, or those of all its codes. The price of the row is divided among them.
+func (imp *importer) stageSale(ctx context.Context, line int, l purchaseLine) error {
+	codes := codesIn(l.PurchaseCode)
+	if len(codes) > 1 && !imp.csv.split {
+		return badf("the cell has %d purchase codes; write a row for each, or have the row split", len(codes))
+	}
+	if len(codes) > storedb.LineParts {
+		return badf("the cell has %d purchase codes; a row has %d at most", len(codes), storedb.LineParts)
+	}
+	seen := map[string]bool{}
+	codes = slices.DeleteFunc(codes, func(code string) bool {
+		twice := seen[rules.FoldCode(code)]
+		seen[rules.FoldCode(code)] = true
+		return twice
+	})
+	price := l.Price.Money
+	var all []storedb.Purchase
+	for i, code := range codes {
+		l.PurchaseCode = code
+		if !l.sold.each {
+			l.Price.Money = share(price, i, len(codes))
+		}
+		p, err := imp.checkPurchase(ctx, l)
+		if err != nil {
+			return err
+		}
+		all = append(all, p)
+	}
+	for part, p := range all {
+		if err := imp.addPurchase(ctx, line, part, l.Workspace, p); err != nil {
+			return err
+		}
+	}
+	imp.split += len(all) - 1
+	return nil
+}
+
+// share is what one of several gets of an amount. All together are the amount.
+func share(all countersign.Money, i, of int) countersign.Money {
+	n, rest := all/countersign.Money(of), all%countersign.Money(of)
+	if countersign.Money(i) < rest {
+		n++
+	}
+	return n
+}
