@@ -86,14 +86,15 @@ func CurrencyDecimals(currency string) int {
 	return 2
 }
 
-// Show prints the amount as people write it in its currency, without naming that: "49.00", of JPY "4900", of KWD "4.500".
-func (m Money) Show(currency string) string {
+// In prints the amount with its currency and as many decimals as that has: "49.00 USD", "4900 JPY", "4.500 KWD".
+// Without a currency it is "49.00".
+func (m Money) In(currency string) string {
 	text := m.String()
 	switch decimals := CurrencyDecimals(currency); {
 	case decimals == 0 && m%100 == 0:
-		return strings.TrimSuffix(text, ".00")
+		text = strings.TrimSuffix(text, ".00")
 	case decimals == 3:
-		return text + "0"
+		text += "0"
 	}
-	return text
+	return strings.TrimSuffix(text+" "+currency, " ")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/countersign/countersign/internal/cli"
@@ -26,6 +27,7 @@ type importFlags struct {
 	maps   []string
 	sets   []string
 	states []string
+	items  []string
 	dates  string
 	latin  string // the encoding
 }
@@ -39,6 +41,8 @@ func (f *importFlags) register(a *app, c *cobra.Command) {
 	cli.ChoiceVar(c, &f.dates, "dates", "", "whether day or month is first in dates of CSV like 04/05/2024 (default: by the rows that show it)", string(transfer.DatesDayFirst), string(transfer.DatesMonthFirst))
 	cli.ChoiceVar(c, &f.latin, "encoding", "", "the encoding of CSV from an older Windows program (default: UTF-8, -16 or -32)", encodingWindows1252)
 	c.Flags().StringArrayVar(&f.states, "state", nil, "what a word in the column of states means, `Word=state`: active, refunded, charged_back, revoked, or skip (repeatable)")
+	c.Flags().StringArrayVar(&f.items, "item", nil, "which item a name or an id of another shop means, `Name=id` (repeatable)")
+	c.Flags().BoolVar(&f.csv.Split, "split", false, "split a row of CSV with several purchase codes into purchases that share its price")
 	c.Flags().BoolVar(&f.csv.IgnoreOthers, "ignore-others", false, "ignore all columns of CSV that are not known")
 	c.Flags().BoolVar(&f.csv.IgnoreStates, "ignore-states", false, "ignore also columns of CSV that may say that a sale was refunded, disputed or ended")
 	c.Flags().BoolVar(&f.csv.Cents, "cents", false, "amounts of CSV are in cents: 4900 is 49.00")
@@ -58,9 +62,25 @@ func (f *importFlags) parse(c *cobra.Command, _ []string) (err error) {
 	for word, state := range states {
 		f.csv.States[word] = store.State(state)
 	}
+	if err == nil {
+		err = f.parseItems(c)
+	}
 	f.csv.Dates = transfer.DateOrder(f.dates)
 	if f.latin == encodingWindows1252 {
 		f.csv.Encoding = transfer.EncodingWindows1252
+	}
+	return err
+}
+
+func (f *importFlags) parseItems(c *cobra.Command) error {
+	items, err := pairs(c, "--item", "Name=id", f.items)
+	f.csv.Items = make(map[string]int64, len(items))
+	for name, text := range items {
+		id, notNumber := strconv.ParseInt(text, 10, 64)
+		if notNumber != nil {
+			return cli.Usage(c, "--item is written Name=id, and the id is a number")
+		}
+		f.csv.Items[name] = id
 	}
 	return err
 }
@@ -91,8 +111,8 @@ func (f *importFlags) options(file io.ReadSeeker, name string) (o transfer.Impor
 	switch {
 	case isCSV:
 		o.CSV = &f.csv
-	case len(f.csv.Map)+len(f.csv.Set)+len(f.csv.States) > 0 || f.csv.Workspace != "" || f.csv.Dates != "" || f.csv.Encoding != "" || f.csv.Cents || f.csv.IgnoreOthers || f.csv.IgnoreStates:
-		return o, cli.Fail(cli.ExitUsage, "usage", "--map, --set, --state, --workspace, --dates, --encoding, --cents, --ignore-others and --ignore-states are for CSV, and this file is read as JSON Lines; say --format csv if it is CSV")
+	case len(f.csv.Map)+len(f.csv.Set)+len(f.csv.States)+len(f.csv.Items) > 0 || f.csv.Split || f.csv.Workspace != "" || f.csv.Dates != "" || f.csv.Encoding != "" || f.csv.Cents || f.csv.IgnoreOthers || f.csv.IgnoreStates:
+		return o, cli.Fail(cli.ExitUsage, "usage", "--map, --set, --state, --item, --split, --workspace, --dates, --encoding, --cents, --ignore-others and --ignore-states are for CSV, and this file is read as JSON Lines; say --format csv if it is CSV")
 	}
 	return o, nil
 }

@@ -64,7 +64,7 @@ func viewItem(i store.Item, workspace, base string) itemView {
 	v := itemView{
 		Workspace: workspace, Kind: string(i.Kind), Support: i.Support, Item: i.Item, Licensing: i.Licensing,
 		Number: i.ID, Title: i.Name, Release: i.Version, Since: i.PublishedAt,
-		Regular: cli.Price(i.Price.Regular, i.Currency), Extended: cli.Price(i.Price.Extended, i.Currency),
+		Regular: i.Price.Regular.In(i.Currency), Extended: i.Price.Extended.In(i.Currency),
 	}
 	optional := func(link *string) string {
 		if link == nil {

@@ -78,7 +78,7 @@ func viewPurchase(p store.Purchase, workspace string) purchaseView {
 		ID: p.ID, PurchaseCode: p.Code, Workspace: workspace, ItemID: p.ItemID, LicenseType: p.License, Price: p.Price, Currency: p.Currency,
 		SupportedUntil: cli.OrNull(p.SupportedUntil), Downloaded: p.Downloaded, Date: p.SoldAt, State: p.State, StateAt: cli.OrNull(p.StateAt),
 		Buyer: buyerView{p.BuyerName, p.BuyerEmail}, BuyerName: p.BuyerName, BuyerEmail: p.BuyerEmail, NameOrEmail: cmp.Or(p.BuyerName, p.BuyerEmail),
-		Paid: cli.Price(p.Price, p.Currency), Since: string(p.State),
+		Paid: p.Price.In(p.Currency), Since: string(p.State),
 	}
 	if !p.StateAt.IsZero() {
 		v.Since += " since " + cli.Second(p.StateAt)

@@ -159,6 +159,9 @@ func (a *app) printImport(report transfer.ImportReport, bad *rejects, dryRun boo
 	if n := report.NoPicture; n.Count > 0 {
 		a.Say("warning: %s a thumbnail or a preview image; clients get a default picture (%s)", cli.Count(n.Count, "item lacks", "items lack"), namedLines(n.Count, n.Lines))
 	}
+	if report.CSV != nil {
+		a.sayUnknown(report.CSV)
+	}
 	if !report.Written && !dryRun {
 		return nil
 	}
@@ -179,17 +182,28 @@ func (a *app) printImport(report transfer.ImportReport, bad *rejects, dryRun boo
 // dateOrders tells how dates like 04/05/2024 were read.
 var dateOrders = map[transfer.DateOrder]string{transfer.DatesDayFirst: ", dates with the day first", transfer.DatesMonthFirst: ", dates with the month first"}
 
+// maxToldColumns is how many ignored columns are named.
+const maxToldColumns = 8
+
 // sayCSV says how a file of CSV was read.
 func (a *app) sayCSV(report transfer.ImportReport) {
 	r := report.CSV
 	a.Say("%s, separator %s, %s%s", cli.Count(report.Lines, "row", "rows"), r.Separator, r.Encoding, dateOrders[r.Dates])
-	var columns []string
+	if r.Shop != "" {
+		a.Say("an export of %s", r.Shop)
+	}
+	var columns, ignored []string
 	for _, c := range r.Columns {
-		field := c.Field
-		if field == "" {
-			field = "(ignored)"
+		if c.Field == "" {
+			ignored = append(ignored, cli.Safe(c.Name))
+		} else {
+			columns = append(columns, cli.Safe(c.Name)+" = "+c.Field)
 		}
-		columns = append(columns, cli.Safe(c.Name)+" = "+field)
+	}
+	if n := len(ignored); n > maxToldColumns {
+		columns = append(columns, fmt.Sprintf("%d others are ignored", n))
+	} else if n > 0 {
+		columns = append(columns, "ignored: "+strings.Join(ignored, ", "))
 	}
 	from := "columns"
 	if r.Remembered {
@@ -205,6 +219,28 @@ func (a *app) sayRows(report transfer.ImportReport) {
 		m = report.Items
 	}
 	a.Say("%s new · %s changed · %s unchanged · %s repeated · %s rejected%s", cli.Thousands(m.New), cli.Thousands(m.Changed), cli.Thousands(m.Same), cli.Thousands(m.Repeated), cli.Thousands(int64(report.Bad)), skippedRows(report.Skipped))
+	if report.Split > 0 {
+		a.Say("%s by rows with several codes", cli.Count(report.Split, "more purchase", "more purchases"))
+	}
+}
+
+// shellQuoted is a text as a shell reads it.
+func shellQuoted(text string) string {
+	return "'" + strings.ReplaceAll(cli.Safe(text), "'", `'\''`) + "'"
+}
+
+// sayUnknown asks what words of CSV mean.
+func (a *app) sayUnknown(r *transfer.CSVReport) {
+	var flags []string
+	for _, word := range r.UnknownStates {
+		flags = append(flags, "--state "+shellQuoted(word+"=…"))
+	}
+	for _, name := range r.UnknownItems {
+		flags = append(flags, "--item "+shellQuoted(name+"=…"))
+	}
+	if len(flags) > 0 {
+		a.Say("say what these mean, once: %s", strings.Join(flags, " "))
+	}
 }
 
 // skippedRows says how many rows were left out, and because of which words; it is "" for none.

@@ -44,7 +44,7 @@ func viewWorkspace(w store.Workspace) workspaceView {
 	if w.Switches.Quota > 0 {
 		quota = cli.Thousands(w.Switches.Quota) + " a minute"
 	}
-	balance := cli.Price(account.Balance, account.Currency)
+	balance := account.Balance.In(account.Currency)
 	return workspaceView{account, w.Switches, account.Username, account.Name.FullName, account.Email, balance, account.RegisteredAt, cli.Lines(
 		"Username", account.Username, "Name", account.Name.FullName, "E-mail", account.Email,
 		"Balance", balance, "Registered", cli.Second(account.RegisteredAt),

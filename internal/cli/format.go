@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"strings"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -21,11 +20,6 @@ func YesNo(is bool) string {
 		return "yes"
 	}
 	return "no"
-}
-
-// Price writes an amount with its currency.
-func Price(m countersign.Money, currency string) string {
-	return strings.TrimSuffix(m.String()+" "+currency, " ")
 }
 
 // Day writes the day of a moment, "" for none.

@@ -45,7 +45,7 @@ func (t *Console) nextStep(e *countersign.Error) string {
 var nextSteps = fault.NextSteps{
 	"workspace_not_found":            "list them with: countersign store workspace list",
 	"csv_states":                     "or say --ignore-states if it does not matter",
-	"csv_columns":                    "map them like this: --map 'Purchase Ref=purchase_code,Notes=' --set license_type=Regular",
+	"csv_columns":                    "map them like this: --map 'Purchase Ref=purchase_code,Notes=' --set license_type=Regular; --ignore-others ignores the rest",
 	"csv_workspace":                  "name it with --workspace; list them with: countersign store workspace list",
 	"test_mode_off":                  "turn it on with: countersign addon iap set iapSandboxEnabled 1, and publish that",
 	"iap_disabled":                   "turn them on with: countersign addon iap set iapEnabled 1, and publish that",

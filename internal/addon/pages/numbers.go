@@ -224,7 +224,7 @@ func (rep *numbersReport) totals() frame.Figures {
 		{Label: "Churned", Value: frame.Thousands(sum.Churned), Note: "Refunded orders: " + frame.Thousands(sum.Refunded) + "."},
 	}
 	for i, c := range rep.Currencies {
-		all = append(all, frame.Figure{Label: "Revenue", Value: countersign.Money(revenue[i]).String() + " " + c, Note: "Paid minus refunded."})
+		all = append(all, frame.Figure{Label: "Revenue", Value: countersign.Money(revenue[i]).In(c), Note: "Paid minus refunded."})
 	}
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -191,6 +192,27 @@ func (one oneImport) countedRows() []frame.Row {
 		return frame.Row{frame.Words(name), frame.Amount(frame.Thousands(m.New)), frame.Amount(frame.Thousands(m.Changed)), frame.Amount(frame.Thousands(m.Same)), frame.Amount(frame.Thousands(m.Repeated))}
 	}
 	return []frame.Row{row("Items", one.Report.Items), row("Purchases", one.Report.Purchases)}
+}
+
+// rowsRead says how many rows there were, and which of them were not imported.
+func (one oneImport) rowsRead() string {
+	said := []string{frame.Count(one.Report.Lines, "row") + " read", frame.Thousands(int64(one.Report.Bad)) + " rejected"}
+	for _, s := range one.Report.Skipped {
+		said = append(said, frame.Thousands(int64(s.Count))+" left out: "+s.Word)
+	}
+	if more := one.Report.Split; more > 0 {
+		said = append(said, frame.Count(more, "more purchase")+" by rows with several codes")
+	}
+	return strings.Join(said, " · ")
+}
+
+// unknown names the texts of which nobody has said what they mean, "" for none.
+func (one oneImport) unknown() string {
+	c := one.Report.CSV
+	if c == nil || len(c.UnknownStates)+len(c.UnknownItems) == 0 {
+		return ""
+	}
+	return "Choose what these mean: " + strings.Join(slices.Concat(c.UnknownStates, c.UnknownItems), ", ")
 }
 
 // columns is what the columns of a file of CSV were read as.

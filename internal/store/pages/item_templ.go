@@ -62,7 +62,7 @@ func itemView(i oneItem) templ.Component {
 				{Label: "Tags", Value: frame.Words(cmp.Or(strings.Join(i.Tags, ", "), "–"))},
 				{Label: "Options", Value: frame.Words(cmp.Or(strings.Join(i.Options, ", "), "–"))},
 				{Label: "Version", Value: frame.Words(cmp.Or(string(i.Version), "–"))},
-				{Label: "Price", Value: frame.Words("Regular " + i.Price.Regular.String() + " " + i.Currency + ", Extended " + i.Price.Extended.String() + " " + i.Currency)},
+				{Label: "Price", Value: frame.Words("Regular " + i.Price.Regular.In(i.Currency) + ", Extended " + i.Price.Extended.In(i.Currency))},
 				{Label: "Support", Value: frame.Words(frame.YesNo(i.Support))},
 				{Label: "Demo", Value: address(i.DemoLink)},
 				{Label: "Published", Value: frame.Time(i.PublishedAt.Time)},

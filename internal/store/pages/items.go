@@ -183,7 +183,7 @@ func (l itemList) rows() []frame.Row {
 		rows[n] = frame.Row{
 			itemHead(l, i), frame.Words(kindNames[i.Kind]),
 			frame.Words(cmp.Or(i.Category, "–")), frame.Words(cmp.Or(string(i.Version), "–")),
-			frame.Stack(frame.Amount(i.Price.Regular.String()+" "+i.Currency), frame.Muted(i.Price.Extended.String()+" "+i.Currency)), frame.Amount(upTo(l.Sales[i.ID], store.MaxSales)), published,
+			frame.Stack(frame.Amount(i.Price.Regular.In(i.Currency)), frame.Muted(i.Price.Extended.In(i.Currency))), frame.Amount(upTo(l.Sales[i.ID], store.MaxSales)), published,
 		}
 	}
 	return rows

@@ -177,10 +177,10 @@ func change(by int64) string {
 func (o *overview) revenueFigure() frame.Figure {
 	amounts := []string{}
 	for _, s := range o.sales[0] {
-		amounts = append(amounts, s.Revenue.String()+" "+s.Currency)
+		amounts = append(amounts, s.Revenue.In(s.Currency))
 	}
 	if len(amounts) == 0 {
-		amounts = []string{countersign.Money(0).String() + " " + o.ws.Account.Currency}
+		amounts = []string{countersign.Money(0).In(o.ws.Account.Currency)}
 	}
 	return frame.Figure{
 		Label: "Gross revenue in 30 days", Value: strings.Join(amounts, ", "), Note: "Prices as sold, refunded purchases included.",

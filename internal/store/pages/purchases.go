@@ -207,4 +207,4 @@ func shortCode(code string) string {
 	return code[:8] + "…" + code[len(code)-4:]
 }
 
-func paid(p store.Purchase) string { return p.Price.String() + " " + p.Currency }
+func paid(p store.Purchase) string { return p.Price.In(p.Currency) }

@@ -22,6 +22,7 @@ func uploadPath(ws store.WorkspaceRole, id int64, below string) string {
 type columnsForm struct {
 	ws store.WorkspaceRole
 	transfer.Preview
+	items itemNames
 	// in is the form as it was posted, nil before.
 	in      url.Values
 	skipBad bool
@@ -36,7 +37,11 @@ func (p *Pages) showUpload(w http.ResponseWriter, r *frame.Request, ws store.Wor
 	if err != nil {
 		return err
 	}
-	return p.frame.Show(w, r, columnsPage(columnsForm{ws: ws, Preview: preview, skipBad: preview.SkipBad || !preview.DryRun}))
+	items, err := p.itemNames(r, ws)
+	if err != nil {
+		return err
+	}
+	return p.frame.Show(w, r, columnsPage(columnsForm{ws: ws, Preview: preview, items: items, skipBad: preview.SkipBad || !preview.DryRun}))
 }
 
 // preview reads the upload that the address names, as a form or a link says.
@@ -62,7 +67,11 @@ func (p *Pages) confirmUpload(w http.ResponseWriter, r *frame.Request, ws store.
 	if err != nil {
 		return err
 	}
-	f := columnsForm{ws: ws, Preview: preview, in: in, skipBad: in.Get("skip_bad") != ""}
+	items, err := p.itemNames(r, ws)
+	if err != nil {
+		return err
+	}
+	f := columnsForm{ws: ws, Preview: preview, items: items, in: in, skipBad: in.Get("skip_bad") != ""}
 	return p.frame.Submit(w, r, frame.Form{
 		Check: func(url.Values) frame.Errors { return f.check() },
 		Do: func(in url.Values) error {
@@ -135,10 +144,15 @@ func (f columnsForm) options() (o transfer.CSVOptions) {
 		return o
 	}
 	o.Map, o.Set = map[string]string{}, map[string]string{}
-	o.IgnoreStates, o.States = f.in.Get("ignore_states") != "", map[string]store.State{}
-	for _, word := range f.words() {
-		if state := f.in.Get(stateName(word.Word)); state != "" {
-			o.States[word.Word] = store.State(state)
+	o.IgnoreStates, o.Split, o.States, o.Items = f.in.Get("ignore_states") != "", f.in.Get("split") != "", map[string]store.State{}, map[string]int64{}
+	for _, word := range f.words(fieldState) {
+		if state := f.in.Get(stateName(word.Text)); state != "" {
+			o.States[word.Text] = store.State(state)
+		}
+	}
+	for _, word := range f.names() {
+		if id := idOf(strings.TrimSpace(f.in.Get(itemName(word.Text)))); id != 0 {
+			o.Items[word.Text] = id
 		}
 	}
 	o.Encoding, o.Dates, o.Cents = f.NewImport.CSV.Encoding, transfer.DateOrder(f.in.Get("dates")), f.in.Get("amounts") == inCents
@@ -153,31 +167,61 @@ func (f columnsForm) options() (o transfer.CSVOptions) {
 	return o
 }
 
-func (f columnsForm) ignoreStates() bool {
+// isOn is the state of a switch, with the one of the last try.
+func (f columnsForm) isOn(name string, last bool) bool {
 	if f.in != nil {
-		return f.in.Get("ignore_states") != ""
+		return f.in.Get(name) != ""
 	}
-	return f.NewImport.CSV.IgnoreStates
+	return last
 }
 
-// words are those of the columns that are read as the state.
-func (f columnsForm) words() (all []transfer.StateWord) {
+// The fields of which the page asks what texts mean.
+const (
+	fieldState = "state"
+	fieldItem  = "item_id"
+)
+
+// words are the texts of the columns that are read as a field, each once.
+func (f columnsForm) words(field string) (all []transfer.Word) {
+	seen := map[string]bool{}
 	for n, c := range f.CSV.Columns {
-		if f.field(n) == "state" {
-			all = append(all, f.CSV.Words[c.Name]...)
+		for _, word := range f.CSV.Words[c.Name] {
+			if f.field(n) == field && !seen[word.Text] {
+				seen[word.Text] = true
+				all = append(all, word)
+			}
 		}
 	}
 	return all
 }
 
+// names are the texts of the column of the item that are not the ids of items.
+func (f columnsForm) names() []transfer.Word {
+	return slices.DeleteFunc(f.words(fieldItem), func(w transfer.Word) bool { return w.Text == "" || strconv.FormatInt(w.Item, 10) == w.Text })
+}
+
 func stateName(word string) string { return "state." + word }
 
+func itemName(text string) string { return "item." + text }
+
 // state is what a word was said to mean, "" for nothing.
-func (f columnsForm) state(w transfer.StateWord) string {
+func (f columnsForm) state(w transfer.Word) string {
 	if f.in != nil {
-		return f.in.Get(stateName(w.Word))
+		return f.in.Get(stateName(w.Text))
 	}
 	return string(w.State)
+}
+
+// itemOf is the field for the item that a text means.
+func (f columnsForm) itemOf(w transfer.Word) frame.Field {
+	value := ""
+	switch {
+	case f.in != nil:
+		value = f.in.Get(itemName(w.Text))
+	case w.Item != 0:
+		value = strconv.FormatInt(w.Item, 10)
+	}
+	return f.items.field(frame.Field{Name: itemName(w.Text), Label: w.Text, Value: value, Error: f.errs.Of(itemName(w.Text))}, "(choose)")
 }
 
 func wordChoices() []frame.Choice {
@@ -237,7 +281,7 @@ func (f columnsForm) constant(name string) string {
 	if f.in != nil {
 		return f.in.Get(setName(name))
 	}
-	return f.NewImport.CSV.Set[name]
+	return cmp.Or(f.NewImport.CSV.Set[name], f.CSV.Set[name])
 }
 
 // fieldName is a field as people read it.
@@ -256,6 +300,9 @@ func (f columnsForm) choices() []frame.Choice {
 // columnsLead says what the file is, and where the choices come from.
 func columnsLead(f columnsForm) string {
 	text := fmt.Sprintf("The rows are %s. Separator %s, %s. Choose what each column is.", f.CSV.Rows, f.CSV.Separator, f.CSV.Encoding)
+	if f.CSV.Shop != "" {
+		text = "This is an export of " + f.CSV.Shop + ". " + text
+	}
 	if f.CSV.Remembered {
 		text += " The choices are those of the last import with these columns."
 	}

@@ -60,7 +60,7 @@ func CheckWorkspace(w storedb.Workspace) error {
 	return all(
 		checkYear("registered_at", a.RegisteredAt), checkShort("name.firstname", a.Name.Firstname), checkShort("name.lastname", a.Name.Lastname),
 		checkEmail("email", a.Email), checkEmail("profile.contact.email", p.Contact.Email),
-		checkAmount("balance", max(a.Balance, -a.Balance), maxMoney), checkCurrency(a.Currency),
+		checkAmount("balance", max(a.Balance, -a.Balance), maxMoney, a.Currency), checkCurrency(a.Currency),
 		checkShort("profile.heading", p.Heading), checkText("profile.description", p.Description),
 		checkMediaURL("profile.media.avatar", p.Media.Avatar), checkMediaURL("profile.media.cover", p.Media.Cover),
 	)
@@ -85,7 +85,7 @@ func CheckItem(i storedb.Item) error {
 		checkYear("published_at", i.PublishedAt), checkShort("name", i.Name), checkText("description", i.Description), checkShort("category", i.Category),
 		checkShort("sub_category", i.SubCategory), checkWords("options", i.Options), checkWords("tags", i.Tags),
 		checkURL("demo_link", i.DemoLink), checkMedia(i.Media), checkCurrency(i.Currency),
-		checkAmount("price.regular", i.Price.Regular, maxPrice), checkAmount("price.extended", i.Price.Extended, maxPrice),
+		checkAmount("price.regular", i.Price.Regular, maxPrice, i.Currency), checkAmount("price.extended", i.Price.Extended, maxPrice, i.Currency),
 	)
 }
 
@@ -126,7 +126,7 @@ func CheckPurchase(p *storedb.Purchase) error {
 			"state", "invalid state %q: use active, refunded, charged_back or revoked", p.State),
 		wrongIf(p.State == storedb.StateActive && !p.StateAt.IsZero(), "state_at", "state_at: omit it for an active purchase"),
 		wrongIf(p.SoldAt.IsZero(), "date", "date is missing"),
-		checkYear("date", p.SoldAt), checkYear("supported_until", p.SupportedUntil), checkYear("state_at", p.StateAt), checkAmount("price", p.Price, maxPrice), checkCurrency(p.Currency),
+		checkYear("date", p.SoldAt), checkYear("supported_until", p.SupportedUntil), checkYear("state_at", p.StateAt), checkAmount("price", p.Price, maxPrice, p.Currency), checkCurrency(p.Currency),
 		checkShort("buyer.name", p.BuyerName), checkEmail("buyer.email", p.BuyerEmail))
 }
 
@@ -237,12 +237,15 @@ func checkCurrency(text string) error {
 	return nil
 }
 
-func checkAmount(what string, m, most countersign.Money) error {
+func checkAmount(what string, m, most countersign.Money, currency string) error {
 	if m < 0 {
 		return wrong(what, what+" is negative")
 	}
 	if m > most {
 		return wrong(what, what+" is too large")
+	}
+	if m%100 != 0 && countersign.CurrencyDecimals(currency) == 0 {
+		return wrong(what, what+" has decimals, which "+currency+" does not have")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,14 @@ type reading struct {
 	cents  bool                     // amounts are in hundredths
 	states map[string]storedb.State // by folded words, as somebody has said it
 	shop   map[string]storedb.State // by folded words, as the shop has them whose export the file is
+	report *CSVReport               // what was read, nil where nobody is told
+}
+
+// ask notes a text of which nobody has said what it means.
+func ask(list *[]string, text string) {
+	if len(*list) < maxWords && !slices.ContainsFunc(*list, func(known string) bool { return itemKey(known) == itemKey(text) }) {
+		*list = append(*list, text)
+	}
 }
 
 // The setters of fields. An empty cell empties the field.

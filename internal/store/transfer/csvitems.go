@@ -103,6 +103,9 @@ func (imp *importer) withItemFault(ctx context.Context, l purchaseLine, err erro
 // readItem makes what a row says about its item the id and the license.
 func (imp *importer) readItem(ctx context.Context, l *purchaseLine) error {
 	items := &imp.csv.items
+	if l.sold.item == "" {
+		return badf("item_id is missing")
+	}
 	if _, err := strconv.ParseInt(l.sold.item, 10, 64); err != nil && items.byName == nil {
 		if items.byName, err = itemsByName(ctx, imp.session, imp.csv.workspace.ID); err != nil {
 			return err
@@ -110,6 +113,7 @@ func (imp *importer) readItem(ctx context.Context, l *purchaseLine) error {
 	}
 	id, license, err := items.find(l.sold.item)
 	if err != nil {
+		ask(&imp.report.CSV.UnknownItems, l.sold.item)
 		return reason("item_id: " + err.Error())
 	}
 	l.ItemID = id

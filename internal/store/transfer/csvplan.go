@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -58,6 +59,9 @@ type CSVReport struct {
 	Dates DateOrder `json:"dates,omitempty"`
 	// Shop is the name of the shop whose export the file is, "" for none that is known.
 	Shop string `json:"shop,omitempty"`
+	// UnknownStates and UnknownItems are the first texts of which nobody has said what they mean.
+	UnknownStates []string `json:"unknown_states,omitempty"`
+	UnknownItems  []string `json:"unknown_items,omitempty"`
 	// Columns are in the order of the file.
 	Columns []CSVColumn `json:"columns"`
 	// Remembered reports that the columns are those of an earlier import with this header.
@@ -138,6 +142,10 @@ func (imp *importer) readHeader(ctx context.Context, r *csvReader) (*csvPlan, er
 		return nil, err
 	}
 	imp.report.CSV = &CSVReport{Separator: separatorName(r.separator), Encoding: r.encoding, Dates: o.Dates}
+	p.reading.report = imp.report.CSV
+	if err := p.findHeader(r, o); err != nil {
+		return nil, err
+	}
 	if p.shop != nil {
 		imp.report.CSV.Shop = p.shop.name
 	}
@@ -151,6 +159,37 @@ func (imp *importer) readHeader(ctx context.Context, r *csvReader) (*csvPlan, er
 		}
 	}
 	return p, p.checkNames()
+}
+
+// findHeader is an error when the names of the columns are not in the first line but in one of the next,
+// below a title.
+func (p *csvPlan) findHeader(r *csvReader, o *CSVOptions) error {
+	const most = 20
+	if len(o.Map) > 0 || p.shop != nil || p.hasNames(p.header) || len(p.header) > 2 {
+		return nil
+	}
+	ahead := *r
+	head, _ := r.Peek(maxLine)
+	ahead.textFile, ahead.text = newTextFile(bytes.NewReader(head), ""), nil
+	for n := 0; n < most && ahead.next(); n++ {
+		for i := range len(separators) {
+			ahead.separator = separators[i]
+			ahead.newParser()
+			if cells, err := ahead.cells(); err == nil && len(cells) > 2 && p.hasNames(cells) {
+				return fault.Invalid("csv_header", fmt.Sprintf("The names of the columns are on line %d. They have to be on the first: remove the lines before them", ahead.line))
+			}
+		}
+	}
+	return nil
+}
+
+// hasNames reports whether one of the names is that of a purchase code, or of an item's id.
+func (p *csvPlan) hasNames(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		f, isSale := namedField(purchaseFields, name)
+		g, isItem := namedField(itemFields, name)
+		return isSale && f.name == "purchase_code" || isItem && g.name == "id"
+	})
 }
 
 // Limits of a header: it is kept with every import.

@@ -66,6 +66,9 @@ func (in reading) readState(cell string) (storedb.State, error) {
 			return state, nil
 		}
 	}
+	if in.report != nil {
+		ask(&in.report.UnknownStates, cell)
+	}
 	return "", fmt.Errorf("nobody has said what %q means: active, refunded, charged_back, revoked, or %s for a sale that was not paid", cell, StateSkipped)
 }
 

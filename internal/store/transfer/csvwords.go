@@ -42,7 +42,9 @@ func (p *csvPlan) wordsIn(rows [][]string) map[string][]Word {
 }
 
 func (p *csvPlan) word(text string) Word {
-	state, _ := p.reading.readState(text)
+	in := p.reading
+	in.report = nil
+	state, _ := in.readState(text)
 	item, _, _ := p.items.find(text)
 	return Word{text, state, item}
 }

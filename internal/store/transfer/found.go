@@ -1,5 +1,7 @@
 package transfer
 
+import "slices"
+
 // Found counts lines of an import that deserve a warning.
 type Found struct {
 	Count int `json:"count"`
@@ -15,9 +17,9 @@ func (f *Found) note(line int) {
 // namedLines is how many lines a report names.
 const namedLines = 5
 
-// firstLines appends a line, unless enough are named or it is 0.
+// firstLines appends a line, unless enough are named, it is one of them, or it is 0.
 func firstLines(lines []int, line int) []int {
-	if line > 0 && len(lines) < namedLines {
+	if line > 0 && len(lines) < namedLines && !slices.Contains(lines, line) {
 		lines = append(lines, line)
 	}
 	return lines

@@ -11,7 +11,6 @@ import (
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/spreadsheet"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/storedb"
 )
 
 // previewRows is how many rows of a file a preview has.
@@ -45,9 +44,8 @@ type CSVPreview struct {
 	// Words are the texts of columns that can be states or items, by the column's name: those of the
 	// first 10,000 rows. Columns with more than 30 are left out.
 	Words map[string][]Word
-	// Items are the items of the workspace, at most 1,000. Set has the values of fields for all rows.
-	Items []storedb.ItemName
-	Set   map[string]string
+	// Set has the values of fields for all rows that are usual for the shop.
+	Set map[string]string
 	// First are the first rows, at most 5, with a cell for each column.
 	First [][]string
 }
@@ -98,7 +96,7 @@ func (s *Service) preview(ctx context.Context, a people.Actor, path string, n Ne
 	for i, name := range plan.header {
 		p.Columns = append(p.Columns, CSVColumn{name, fieldNamed(p.Rows, plan.target(i))})
 	}
-	if p.Set = plan.set; plan.shop != nil {
+	if plan.shop != nil {
 		p.Set = plan.shop.set
 	}
 	if p.First, err = firstRows(reader, len(plan.header)); err != nil {
@@ -108,12 +106,8 @@ func (s *Service) preview(ctx context.Context, a people.Actor, path string, n Ne
 		return nil, err
 	}
 	p.Words, p.First = plan.wordsIn(p.First), p.First[:min(len(p.First), previewRows)]
-	p.Items, err = s.db.ListItemNames(ctx, plan.workspace.ID, maxListedItems)
-	return p, err
+	return p, nil
 }
-
-// maxListedItems is how many items a preview lists.
-const maxListedItems = 1000
 
 // wordRows is how many rows are read to find the words of states.
 const wordRows = 10_000
