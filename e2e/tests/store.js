@@ -1,6 +1,7 @@
 // A store from its first administrator to somebody who only reads.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { tab, visitor } from '../lib/browser.js';
 import { fill, flash, follow, followMenu, heading, openFilter, press, text, valueOf } from '../lib/page.js';
@@ -115,6 +116,37 @@ for (const scripts of [true, false]) {
     assert.deepEqual(page.complaints, []);
   });
 }
+
+/** A store with an empty workspace, and its page of imports, opened by the first administrator. */
+async function importPage(t, { item }) {
+  const site = await newStore();
+  const context = await visitor();
+  t.after(() => Promise.all([context.close(), site.stop()]));
+  const page = await tab(context);
+  await page.goto(site.setupLink);
+  await fill(page, ada);
+  await press(page, 'Create and continue');
+  await site.run('workspace', 'create', 'rain');
+  await site.run('item', 'create', '--workspace', 'rain', '--id', '1', '--name', item, '--currency', 'USD');
+  await page.goto(`${site.url}/w/rain/import`);
+  return page;
+}
+
+test('the export of another shop is imported with two choices, and undone', async (t) => {
+  const page = await importPage(t, { item: 'Rain' });
+  await page.getByLabel('File', { exact: true }).setInputFiles(fileURLToPath(new URL('../../internal/store/transfer/testdata/shops/gumroad.csv', import.meta.url)));
+  await press(page, 'Upload');
+  assert.match(await text(page), /This is an export of Gumroad/);
+  await page.getByLabel('Shop Theme', { exact: true }).selectOption({ label: 'Rain (1)' });
+  await page.getByLabel('Split rows with several purchase codes').check();
+  await press(page, 'Import');
+  await untilEnded(page);
+  for (const said of [/The file is imported/, /0 rejected · 1 left out: renewal · 1 left out: Totals · 1 more purchase by rows with several codes/]) assert.match(await text(page), said);
+  await follow(page, 'Undo this import');
+  await press(page, 'Undo');
+  assert.match(await text(page), /The import was undone/);
+  assert.deepEqual(page.complaints, []);
+});
 
 /** Validates a purchase code with curl, as programs do. */
 async function validate(site, key, code) {

@@ -215,13 +215,16 @@ func (one oneImport) unknown() string {
 	return "Choose what these mean: " + strings.Join(slices.Concat(c.UnknownStates, c.UnknownItems), ", ")
 }
 
-// columns is what the columns of a file of CSV were read as.
+// columns is what the columns of a file of CSV were read as, of a known shop those that matter.
 func (one oneImport) columns() []frame.Row {
 	if one.Report.CSV == nil {
 		return nil
 	}
 	var rows []frame.Row
 	for _, c := range one.Report.CSV.Columns {
+		if c.Field == "" && one.Report.CSV.Shop != "" {
+			continue
+		}
 		field := frame.Muted("ignored")
 		if c.Field != "" {
 			field = frame.Mono(c.Field)

@@ -105,7 +105,9 @@ func (p *Pages) discardUpload(w http.ResponseWriter, r *frame.Request, ws store.
 	return p.frame.Redirect(w, r, importsPath(ws, ""), "The file was discarded.")
 }
 
-func columnName(n int) string { return fmt.Sprintf("column.%d", n) }
+const columnPrefix = "column."
+
+func columnName(n int) string { return columnPrefix + strconv.Itoa(n) }
 
 // field is what a column is to be read as.
 func (f columnsForm) field(n int) string {
@@ -299,9 +301,11 @@ func (f columnsForm) choices() []frame.Choice {
 
 // columnsLead says what the file is, and where the choices come from.
 func columnsLead(f columnsForm) string {
-	text := fmt.Sprintf("The rows are %s. Separator %s, %s. Choose what each column is.", f.CSV.Rows, f.CSV.Separator, f.CSV.Encoding)
+	text := fmt.Sprintf("The rows are %s. Separator %s, %s.", f.CSV.Rows, f.CSV.Separator, f.CSV.Encoding)
 	if f.CSV.Shop != "" {
 		text = "This is an export of " + f.CSV.Shop + ". " + text
+	} else {
+		text += " Choose what each column is."
 	}
 	if f.CSV.Remembered {
 		text += " The choices are those of the last import with these columns."
@@ -313,16 +317,39 @@ func columnLabel(n int, name string) string {
 	return cmp.Or(name, fmt.Sprintf("Column %d, without a name", n+1))
 }
 
-// first are the first rows as a table.
+// hasWrongColumn reports whether something is wrong with the choice of a column.
+func (f columnsForm) hasWrongColumn() bool {
+	return slices.ContainsFunc(f.errs, func(e frame.FieldError) bool { return strings.HasPrefix(e.Name, columnPrefix) })
+}
+
+// isRead reports whether a column matters.
+func (f columnsForm) isRead(n int) bool { return f.field(n) != "" }
+
+// columnCounts says how many columns of a known shop are read.
+func (f columnsForm) columnCounts() string {
+	read := 0
+	for n := range f.CSV.Columns {
+		if f.isRead(n) {
+			read++
+		}
+	}
+	return fmt.Sprintf("Columns: %d are read, %d are ignored", read, len(f.CSV.Columns)-read)
+}
+
+// first are the first rows as a table, of a known shop with the columns that are read.
 func (f columnsForm) first() frame.Table {
 	t := frame.Table{Caption: "The first rows", Empty: frame.Empty{Icon: "upload", Title: "No rows", Text: "The file has only the names of its columns."}}
 	for n, c := range f.CSV.Columns {
-		t.Columns = append(t.Columns, frame.Column{Label: columnLabel(n, c.Name)})
+		if f.CSV.Shop == "" || f.isRead(n) {
+			t.Columns = append(t.Columns, frame.Column{Label: columnLabel(n, c.Name)})
+		}
 	}
 	for _, cells := range f.CSV.First {
-		row := make(frame.Row, len(cells))
-		for i, cell := range cells {
-			row[i] = frame.Words(cmp.Or(shortened(cell), "–"))
+		var row frame.Row
+		for n, cell := range cells {
+			if f.CSV.Shop == "" || f.isRead(n) {
+				row = append(row, frame.Words(cmp.Or(shortened(cell), "–")))
+			}
 		}
 		t.Rows = append(t.Rows, row)
 	}

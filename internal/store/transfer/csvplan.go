@@ -59,6 +59,8 @@ type CSVReport struct {
 	Dates DateOrder `json:"dates,omitempty"`
 	// Shop is the name of the shop whose export the file is, "" for none that is known.
 	Shop string `json:"shop,omitempty"`
+	// Cents reports that amounts are in the smallest coins of their currency.
+	Cents bool `json:"cents,omitempty"`
 	// UnknownStates and UnknownItems are the first texts of which nobody has said what they mean.
 	UnknownStates []string `json:"unknown_states,omitempty"`
 	UnknownItems  []string `json:"unknown_items,omitempty"`
@@ -146,6 +148,7 @@ func (imp *importer) readHeader(ctx context.Context, r *csvReader) (*csvPlan, er
 	if err := p.findHeader(r, o); err != nil {
 		return nil, err
 	}
+	imp.report.CSV.Cents = p.reading.cents
 	if p.shop != nil {
 		imp.report.CSV.Shop = p.shop.name
 	}
