@@ -202,6 +202,9 @@ func (imp *importer) rejectedRow(rows *csvReader, reason string) []byte {
 		cells = []string{strings.ToValidUTF8(string(rows.text), "\ufffd")}
 	}
 	cells = slices.Clone(cells)
+	if imp.csv.order > 0 && rows.before != nil {
+		cells = slices.Clone(rows.before) // alone, the row lacks what the first of its order has
+	}
 	columns := len(imp.csv.originalHeader())
 	for len(cells) < columns {
 		cells = append(cells, "")
@@ -230,6 +233,7 @@ func (imp *importer) reportLateRows(file io.Reader, late []int) error {
 		return err
 	}
 	for len(late) > 0 && rows.next() {
+		_, _ = imp.csvCells(rows) // later rows of an order need the first
 		if rows.line == late[0] {
 			_ = imp.rejectRow(rows, badf("%s", imp.bad[late[0]]))
 			late = late[1:]

@@ -265,3 +265,20 @@ func TestAStatementWithoutCodesIsRefused(t *testing.T) {
 		}
 	})
 }
+
+func TestARejectedRowOfAnOrderHasWhatItsFirstRowSays(t *testing.T) {
+	s := shopExports[slices.IndexFunc(shopExports, func(s shopExport) bool { return s.name == "shopify" })]
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		var rejected []string
+		o := s.options()
+		o.Bad = func(_ int, _ string, raw []byte) { rejected = append(rejected, string(raw)) }
+		file := strings.Replace(fileOf(s.rows(t)), ",PAID-JJJJ-0009", ",\u201cPAID-JJJJ-0009", 1)
+		if _, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(file), o); err != nil || len(rejected) != 1 {
+			t.Fatal(err, rejected)
+		}
+		corrected := strings.ReplaceAll(rejected[0], "\u201c", "")
+		if report, bad := f.ImportText(t, corrected, s.options()); len(bad) > 0 || report.Purchases.New != 1 {
+			t.Errorf("%+v %v:\n%s", report, bad, corrected)
+		}
+	})
+}
