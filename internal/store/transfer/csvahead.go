@@ -1,0 +1,92 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// readAhead reads the rows before they are staged where one can't be read without the others: dates
+// that do not tell day and month apart by themselves, and rows about the sale of another row. It
+// returns a reader that begins anew.
+func (imp *importer) readAhead(ctx context.Context, rows *csvReader, file io.ReadSeeker) (*csvReader, error) {
+	p := imp.csv
+	byRows := p.reading.dates == DatesByRows && len(p.dateColumns()) > 0
+	refunds := slices.Contains(p.fields, refundOfField)
+	if byRows {
+		if err := imp.findDates(ctx, file); err != nil {
+			return nil, err
+		}
+	}
+	if refunds {
+		if err := imp.findRefunds(ctx, file); err != nil {
+			return nil, err
+		}
+	}
+	if !byRows && !refunds {
+		return rows, nil
+	}
+	return imp.reread(file)
+}
+
+// reread returns a reader of the rows from the first on.
+func (imp *importer) reread(file io.ReadSeeker) (*csvReader, error) {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("store: import: the file can't be read a second time: %w", err)
+	}
+	rows := newCSVReader(file, imp.options.CSV.Encoding)
+	_, err := rows.header()
+	return rows, err
+}
+
+// eachRow reads the rows that can be read, until do returns false.
+func (imp *importer) eachRow(ctx context.Context, file io.ReadSeeker, do func(cells []string) bool) error {
+	rows, err := imp.reread(file)
+	if err != nil {
+		return err
+	}
+	for n := 0; rows.next(); n++ {
+		if n%1000 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		cells, err := imp.csvCells(rows)
+		if err != nil {
+			continue // it is rejected when it is staged
+		}
+		if !do(cells) {
+			break
+		}
+	}
+	if rows.err != nil {
+		return fmt.Errorf("store: import: line %d: %w", rows.line, rows.err)
+	}
+	return nil
+}
+
+// findDates finds whether day or month is first.
+func (imp *importer) findDates(ctx context.Context, file io.ReadSeeker) error {
+	dates := imp.csv.dateColumns()
+	var seen orders
+	err := imp.eachRow(ctx, file, func(cells []string) bool {
+		there := false
+		for _, column := range dates {
+			there = there || cells[column] != ""
+			seen.note(cells[column])
+		}
+		return !there || seen.numeric // else dates are of another form
+	})
+	imp.csv.reading.dates = seen.order()
+	imp.report.CSV.Dates = imp.csv.reading.dates
+	return err
+}
+
+// dateColumns are the places of the columns that are dates.
+func (p *csvPlan) dateColumns() (all []int) {
+	for i, field := range p.fields {
+		if slices.Contains([]string{"date", "supported_until", "state_at", "published_at"}, field) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
