@@ -47,17 +47,18 @@ const (
 	CodeBadBody       = "bad_body"
 	CodeBadQuery      = "bad_query"
 
-	CodeNotFound         = "not_found" // no such path
-	CodeMethodNotAllowed = "method_not_allowed"
-	CodeBodyTooLarge     = "body_too_large"
-	CodeUnsupportedType  = "unsupported_type"
-	CodeRateLimited      = "rate_limited"
-	CodeQuotaExceeded    = "quota_exceeded"
-	CodeInternal         = "internal"
-	CodeUnavailable      = "unavailable"
-	CodeBusy             = "busy"            // others write; nothing was written
-	CodeMigrating        = "migrating"       // the database is being migrated to a new version
-	CodeOutcomeUnknown   = "outcome_unknown" // the change may have been written: look before it is repeated
+	CodeNotFound            = "not_found" // no such path
+	CodeMethodNotAllowed    = "method_not_allowed"
+	CodeBodyTooLarge        = "body_too_large"
+	CodeUnsupportedType     = "unsupported_type"
+	CodeUnsupportedEncoding = "unsupported_encoding" // the body is compressed
+	CodeRateLimited         = "rate_limited"
+	CodeQuotaExceeded       = "quota_exceeded"
+	CodeInternal            = "internal"
+	CodeUnavailable         = "unavailable"
+	CodeBusy                = "busy"            // others write; nothing was written
+	CodeMigrating           = "migrating"       // the database is being migrated to a new version
+	CodeOutcomeUnknown      = "outcome_unknown" // the change may have been written: look before it is repeated
 )
 
 // codeKinds maps each code to its kind. A client needs it for stores that answer 200 to everything.
@@ -89,6 +90,7 @@ var codeKinds = map[string]Kind{
 	CodeMethodNotAllowed:    KindMethodNotAllowed,
 	CodeBodyTooLarge:        KindTooLarge,
 	CodeUnsupportedType:     KindUnsupportedType,
+	CodeUnsupportedEncoding: KindUnsupportedType,
 	CodeRateLimited:         KindLimited,
 	CodeQuotaExceeded:       KindLimited,
 	CodeInternal:            KindInternal,

@@ -43,6 +43,7 @@ var (
 	valueNoReferrer  = []string{"no-referrer"}
 	valueJSON        = []string{"application/json; charset=utf-8"}
 	valueBearer      = []string{`Bearer realm="countersign"`}
+	valueIdentity    = []string{"identity"}
 	valueRevalidated = []string{"private, no-cache"}
 )
 

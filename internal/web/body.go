@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"mime"
 	"mime/multipart"
 	"net/http"
-	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
@@ -35,10 +31,11 @@ func (p *Params) readBody(w http.ResponseWriter, r *http.Request) error {
 	if len(body) == 0 {
 		return nil
 	}
-	if !isIdentity(r.Header["Content-Encoding"]) {
-		return errUnsupported()
+	if err := Uncompressed(r); err != nil {
+		return err
 	}
-	form, boundary, err := formOf(r.Header["Content-Type"])
+	body = withoutBOM(body)
+	form, boundary, err := formOf(r.Header["Content-Type"], body)
 	if err != nil {
 		return err
 	}
@@ -76,84 +73,14 @@ func readAll(body io.Reader, b []byte) ([]byte, error) {
 	}
 }
 
-// A form is a way to write parameters in a body.
-type form uint8
-
-const (
-	formEither     form = iota // JSON when it begins with {, else urlencoded
-	formURLEncoded             // also JSON that is one object: curl sends everything as this
-	formMultipart
-	formJSON
-)
-
 func (p *Params) readForm(f form, boundary string, body []byte) error {
 	switch {
 	case f == formMultipart:
 		return p.readMultipart(body, boundary)
-	case f == formJSON, f == formEither && beginsObject(body), f == formURLEncoded && beginsObject(body) && isValidJSON(body):
+	case f == formJSON, f == formEither && beginsObject(body), f == formURLEncoded && isJSONObject(body):
 		return p.readJSON(body)
 	}
 	return p.readPairs(string(body), false)
-}
-
-func beginsObject(body []byte) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{"))
-}
-
-// isValidJSON reports whether a body is one JSON value, perhaps with a member twice, which is an error of its own.
-func isValidJSON(body []byte) bool {
-	return jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true))
-}
-
-// formOf returns the form of the body by its Content-Type.
-func formOf(contentType []string) (f form, boundary string, err error) {
-	if len(contentType) == 0 {
-		return formEither, "", nil
-	}
-	if len(contentType) > 1 {
-		return 0, "", errUnsupported()
-	}
-	switch contentType[0] {
-	case "application/x-www-form-urlencoded":
-		return formURLEncoded, "", nil
-	case "application/json", "application/json; charset=utf-8":
-		return formJSON, "", nil
-	case "":
-		return formEither, "", nil
-	}
-	return parseFormOf(contentType[0])
-}
-
-func parseFormOf(contentType string) (form, string, error) {
-	media, params, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		return 0, "", errUnsupported()
-	}
-	charset, given := params["charset"]
-	if given && !strings.EqualFold(charset, "utf-8") && !strings.EqualFold(charset, "us-ascii") {
-		return 0, "", errUnsupported()
-	}
-	switch {
-	case media == "application/json" || strings.HasSuffix(media, "+json"):
-		return formJSON, "", nil
-	case media == "application/x-www-form-urlencoded":
-		return formURLEncoded, "", nil
-	case media == "multipart/form-data":
-		return formMultipart, params["boundary"], nil
-	case media == "text/plain":
-		return formEither, "", nil
-	}
-	return 0, "", errUnsupported()
-}
-
-// isIdentity reports whether the body is sent as it is. A compressed one is not opened.
-func isIdentity(contentEncoding []string) bool {
-	for _, v := range contentEncoding {
-		if v = strings.TrimSpace(v); v != "" && !strings.EqualFold(v, "identity") {
-			return false
-		}
-	}
-	return true
 }
 
 // readMultipart reads the values of a multipart form. Files are passed over.
@@ -186,8 +113,4 @@ func (p *Params) readMultipart(body []byte, boundary string) error {
 
 func errTooLarge(cause error) error {
 	return fault.WithCause(fault.New(countersign.KindTooLarge, countersign.CodeBodyTooLarge, countersign.MsgTooLarge), cause)
-}
-
-func errUnsupported() error {
-	return fault.New(countersign.KindUnsupportedType, countersign.CodeUnsupportedType, countersign.MsgUnsupportedType)
 }

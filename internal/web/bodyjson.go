@@ -33,8 +33,11 @@ type jsonBody struct {
 
 var jsonBodies = sync.Pool{New: func() any { return new(jsonBody) }}
 
-// readJSON reads the members of a JSON body; null is the same as absent.
+// readJSON reads the members of a JSON body; null is the same as absent, also in place of the object.
 func (p *Params) readJSON(body []byte) error {
+	if string(bytes.TrimSpace(body)) == "null" {
+		return nil
+	}
 	j := jsonBodies.Get().(*jsonBody)
 	defer jsonBodies.Put(j)
 	j.src = *bytes.NewBuffer(body)

@@ -107,6 +107,9 @@ func (a *response) setErrorHeader(err *countersign.Error, status int) {
 	if status == http.StatusUnauthorized && h["Www-Authenticate"] == nil {
 		h["Www-Authenticate"] = valueBearer
 	}
+	if err.Code == countersign.CodeUnsupportedEncoding {
+		h["Accept-Encoding"] = valueIdentity // RFC 9110, 12.5.3
+	}
 	wait := err.RetryAfter
 	if wait <= 0 && (status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests) {
 		wait = retryDefault

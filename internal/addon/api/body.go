@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/play"
+	"github.com/countersign/countersign/internal/web"
 )
 
 const (
@@ -46,11 +46,12 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 // decode reads a body, which is one JSON object with no members but those of into.
 // An empty body leaves into as it is.
 func decode(r *http.Request, body []byte, into any) error {
-	if len(bytes.TrimSpace(body)) == 0 {
-		return nil
+	body, err := web.JSONBody(r, body)
+	if err != nil {
+		return unsupported(err)
 	}
-	if !mayBeJSON(r.Header["Content-Type"], body) {
-		return fault.New(countersign.KindUnsupportedType, countersign.CodeUnsupportedType, "Expected a JSON body with Content-Type: application/json")
+	if len(body) == 0 {
+		return nil
 	}
 	if err := inspect(body); err != nil {
 		return badBody("Invalid body, expected one JSON object: "+err.Error()+". Nothing was changed", err)
@@ -61,38 +62,12 @@ func decode(r *http.Request, body []byte, into any) error {
 	return nil
 }
 
-// mayBeJSON reports whether a body is read as JSON by its Content-Type. One that is sent as a
-// form, as curl does, has to be JSON by itself.
-func mayBeJSON(contentType []string, body []byte) bool {
-	switch {
-	case len(contentType) == 0:
-		return true
-	case len(contentType) > 1:
-		return false
-	case isForm(contentType[0]):
-		return inspect(body) == nil
+// unsupported says what was expected of a body whose headers do not fit.
+func unsupported(err error) error {
+	if fault.HasCode(err, countersign.CodeUnsupportedEncoding) {
+		return fault.New(countersign.KindUnsupportedType, countersign.CodeUnsupportedEncoding, "The body is compressed. Send it without Content-Encoding. Nothing was changed")
 	}
-	return isJSON(contentType[0]) || saysNothing(contentType[0])
-}
-
-// isForm reports whether a Content-Type is that of an urlencoded form.
-func isForm(contentType string) bool {
-	media, _, err := mime.ParseMediaType(contentType)
-	return err == nil && media == "application/x-www-form-urlencoded"
-}
-
-// isJSON reports whether a Content-Type is one of JSON.
-func isJSON(contentType string) bool {
-	media, parameters, err := mime.ParseMediaType(contentType)
-	charset := parameters["charset"]
-	return err == nil && (media == "application/json" || strings.HasSuffix(media, "+json")) &&
-		(charset == "" || strings.EqualFold(charset, "utf-8"))
-}
-
-// saysNothing reports whether a Content-Type leaves open what the body is.
-func saysNothing(contentType string) bool {
-	media, _, _ := mime.ParseMediaType(contentType)
-	return contentType == "" || media == "text/plain"
+	return fault.New(countersign.KindUnsupportedType, countersign.CodeUnsupportedType, "Expected a JSON body with Content-Type: application/json")
 }
 
 // What a body can have wrong with it, as parts of a sentence.

@@ -37,7 +37,7 @@ func wantsPage(r *http.Request) bool {
 			return false
 		}
 	}
-	if isJSON(r.Header.Get("Content-Type")) {
+	if web.SaysJSON(r.Header.Get("Content-Type")) {
 		return false
 	}
 	page, program := liking(r.Header["Accept"], "text/html"), liking(r.Header["Accept"], "application/json")

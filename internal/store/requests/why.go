@@ -52,6 +52,7 @@ var why = map[string]string{
 	countersign.CodeMethodNotAllowed:    "The endpoint does not allow this method.",
 	countersign.CodeBodyTooLarge:        "The body was too large.",
 	countersign.CodeUnsupportedType:     "The body's content type is neither JSON nor a form.",
+	countersign.CodeUnsupportedEncoding: "The body is compressed, which the store does not read.",
 	countersign.CodeRateLimited:         "The address had too many failed calls in the last minute.",
 	countersign.CodeQuotaExceeded:       "The workspace used up its quota for this minute.",
 	countersign.CodeInternal:            "The store had an internal error; the cause is in the server's error log.",
