@@ -293,7 +293,7 @@ func (l *server) serve(ctx context.Context, handler http.Handler, behind map[str
 		start("redirects", func() error { return l.serveRedirects(ctx) })
 	}
 	served := web.Serve(ctx, l.listener, handler, web.ServerOptions{
-		Log: l.log, Metrics: l.counted, TrustedProxies: l.options.proxies, TLS: l.tlsConfig(),
+		Log: l.log, Metrics: l.counted, TrustedProxies: l.options.proxies, ErrorBody: l.errorBody, TLS: l.tlsConfig(),
 	})
 	end()
 	if err := work.Wait(); err != nil {

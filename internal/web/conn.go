@@ -16,6 +16,8 @@ type conn struct {
 	tcp   *net.TCPConn // nil for another sort of connection
 	peer  netip.Addr
 	slots *slots
+	// bodies shapes what net/http itself answers.
+	bodies errorBodies
 	// begun is set when bytes of a request have arrived since the silence began.
 	begun atomic.Bool
 	// request and body are those of a request with a body, as the handler sees them.
@@ -61,12 +63,24 @@ func (c *conn) Read(b []byte) (int, error) {
 
 // Write is that of [net.Conn].
 func (c *conn) Write(b []byte) (int, error) {
-	n, err := c.lazyDeadlineConn.Write(b)
+	n, err := c.writeThrough(b)
 	if c.waits {
 		c.waits = false
 		c.slots.resume(c)
 	}
 	return n, err
+}
+
+// writeThrough writes b, and a refusal of net/http in the form of the front end.
+func (c *conn) writeThrough(b []byte) (int, error) {
+	line, refused := refusalOf(b)
+	if line == nil {
+		return c.lazyDeadlineConn.Write(b)
+	}
+	if _, err := c.lazyDeadlineConn.Write(c.bodies.respond(line, refused)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // CloseWrite closes the sending side; net/http looks for it.

@@ -34,13 +34,14 @@ func Listen(addr string) (net.Listener, error) {
 // silent longest; only while requests are under way on all of them does a new one wait.
 type cappedListener struct {
 	net.Listener
-	slots *slots
+	slots  *slots
+	bodies errorBodies
 }
 
 func capConnections(ln net.Listener, o ServerOptions) *cappedListener {
 	limit := cmp.Or(o.MaxConnections, connectionLimit(descriptorLimit()))
 	evicted := &evictions{log: o.Log, metrics: o.Metrics, limit: limit}
-	l := &cappedListener{Listener: ln, slots: newSlots(limit, o.TrustedProxies, evicted.note)}
+	l := &cappedListener{Listener: ln, slots: newSlots(limit, o.TrustedProxies, evicted.note), bodies: o.ErrorBody}
 	if o.Metrics != nil {
 		o.Metrics.watch(l.slots)
 	}
@@ -59,6 +60,7 @@ func (l *cappedListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		c := newConn(accepted, l.slots)
+		c.bodies = l.bodies
 		if l.slots.take(c) {
 			return c, nil
 		}

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/group"
 )
 
@@ -37,6 +38,9 @@ type ServerOptions struct {
 	Metrics *Metrics
 	// TrustedProxies are the networks that may hold more than a quarter of the connections.
 	TrustedProxies []netip.Prefix
+	// ErrorBody shapes what net/http itself refuses, as that of [Options] does, without a request. Inside of TLS only
+	// net/http sees it, so that it stays a line of text.
+	ErrorBody func(*http.Request, *countersign.Error) []byte
 	// TLS makes the server speak TLS; nil is plain HTTP.
 	TLS *tls.Config
 	// MaxConnections is how many connections are open at most; 0 means 4,096, or as many as the process's descriptors

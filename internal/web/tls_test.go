@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -67,7 +66,7 @@ func TestPlainHTTPOnAPortOfTLSIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if got := bodyOf(t, res); res.StatusCode != 400 || !strings.Contains(got, "HTTP request to an HTTPS server") {
+	if got := bodyOf(t, res); res.StatusCode != 400 || got != `{"status":"error","msg":"This port is for https"}` {
 		t.Errorf("%d %s", res.StatusCode, got)
 	}
 }
