@@ -68,7 +68,6 @@ func (f *frontEnd) serve(w http.ResponseWriter, r *http.Request, of addon.Addres
 
 // getIAP answers GET /api-addons/iap/config (spec 2.7).
 func (f *frontEnd) getIAP(w http.ResponseWriter, r *http.Request) error {
-	w.Header()["Access-Control-Allow-Origin"] = anySite
 	p, err := f.addon.IAP.Published(r.Context())
 	if err != nil {
 		return fault.Public(err)
@@ -78,34 +77,9 @@ func (f *frontEnd) getIAP(w http.ResponseWriter, r *http.Request) error {
 
 // getSettings answers GET /api-addons/app/settings (spec 2.5, 4.5).
 func (f *frontEnd) getSettings(w http.ResponseWriter, r *http.Request) error {
-	w.Header()["Access-Control-Allow-Origin"] = anySite
 	p, err := f.addon.Settings.Published(r.Context())
 	if err != nil {
 		return fault.Public(err)
 	}
 	return f.serve(w, r, addon.AddressSettings, f.settings.of(p.JSON))
-}
-
-// The values of headers that never change; nobody writes into them.
-var (
-	anySite      = []string{"*"}
-	anyMethod    = []string{"GET, HEAD, OPTIONS"}
-	preflightAge = []string{"86400"}
-	// anyHeader also names those that apps are known to send, for browsers that
-	// take the star for a name; it never stands for Authorization.
-	anyHeader = []string{"*, Authorization, Content-Type, X-Api-Key, X-Api-Nonce, X-Api-Signature, X-Api-Timestamp, " +
-		"X-Auth-Token, X-Lang, X-Requested-With, X-Signature, X-Timestamp"}
-)
-
-// allowAnySite answers OPTIONS of a public path: the page of any site may read it,
-// whatever headers its program sends along.
-func allowAnySite(w http.ResponseWriter, _ *http.Request) error {
-	h := w.Header()
-	h["Allow"] = anyMethod
-	h["Access-Control-Allow-Origin"] = anySite
-	h["Access-Control-Allow-Methods"] = anyMethod
-	h["Access-Control-Allow-Headers"] = anyHeader
-	h["Access-Control-Max-Age"] = preflightAge
-	w.WriteHeader(http.StatusNoContent)
-	return nil
 }

@@ -32,10 +32,12 @@ func New(a *addon.Addon, o Options) http.Handler {
 func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 	mux := http.NewServeMux()
 	handle := func(pattern string, h web.Handler) { mux.Handle(pattern, edge.Wrap(h)) }
-	handle("GET /api-addons/app/settings", f.getSettings)
-	handle("OPTIONS /api-addons/app/settings", allowAnySite)
-	handle("GET "+pathIAP, f.getIAP)
-	handle("OPTIONS "+pathIAP, allowAnySite)
+	shared := func(method, path string, h web.Handler) {
+		handle(method+" "+path, web.Shared(h))
+		handle("OPTIONS "+path, web.Preflight(method))
+	}
+	shared("GET", "/api-addons/app/settings", f.getSettings)
+	shared("GET", pathIAP, f.getIAP)
 	handle("GET /api-addons/admin/app/settings", f.orPage(f.getDraft))
 	handle("POST /api-addons/admin/app/settings", f.orPage(f.changeDraft))
 	handle("POST /api-addons/admin/app/settings/publish", f.orPage(f.publishDraft))
@@ -45,22 +47,27 @@ func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 	handle("GET /api-addons/update.php", f.orPage(f.planUpdate))
 	handle("POST /api-addons/update.php", f.orPage(f.runUpdate))
 	handle("POST /api-addons/auth/user-token", withPurchaseCodes(f.addUserToken))
-	handle("GET /api-addons/auth/user", withPurchaseCodes(f.getUser))
-	f.purchaseRoutes(func(pattern string, h web.Handler) { handle(pattern, withPurchaseCodes(h)) })
+	shared("GET", "/api-addons/auth/user", withPurchaseCodes(f.getUser))
+	f.appRoutes(func(method, path string, h web.Handler) { shared(method, path, withPurchaseCodes(h)) })
+	f.siteRoutes(func(pattern string, h web.Handler) { handle(pattern, withPurchaseCodes(h)) })
 	handle("GET /openapi.json", f.openAPI.Serve)
 	handle("GET /healthz", web.Healthz())
 	handle("GET /readyz", web.Readyz(f.addon.Ready))
 	return mux
 }
 
-// purchaseRoutes are the endpoints of purchases: of the app, of the site and of the app's store.
-func (f *frontEnd) purchaseRoutes(handle func(string, web.Handler)) {
-	handle("POST /api-addons/iap/intents", f.addIntent)
-	handle("POST /api-addons/iap/verify", f.verifyPurchase)
-	handle("POST /api-addons/iap/restore", f.restorePurchases)
-	handle("GET /api-addons/iap/membership", f.getMembership)
-	handle("GET /api-addons/iap/purchases", f.listPurchases)
-	handle("GET /api-addons/iap/keys", f.listKeys)
+// appRoutes are the endpoints of purchases that the app calls, which may be a page in a WebView.
+func (f *frontEnd) appRoutes(handle func(method, path string, h web.Handler)) {
+	handle("POST", "/api-addons/iap/intents", f.addIntent)
+	handle("POST", "/api-addons/iap/verify", f.verifyPurchase)
+	handle("POST", "/api-addons/iap/restore", f.restorePurchases)
+	handle("GET", "/api-addons/iap/membership", f.getMembership)
+	handle("GET", "/api-addons/iap/purchases", f.listPurchases)
+	handle("GET", "/api-addons/iap/keys", f.listKeys)
+}
+
+// siteRoutes are the endpoints of purchases that the site and the app's store call.
+func (f *frontEnd) siteRoutes(handle func(string, web.Handler)) {
 	handle("POST /api-addons/iap/notifications/store", f.receiveNotification)
 	handle("GET /api-addons/iap/users/{user}/membership", f.getUserMembership)
 	handle("GET /api-addons/iap/users/{user}/purchases", f.listUserPurchases)

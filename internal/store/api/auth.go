@@ -15,11 +15,7 @@ import (
 // Authorization, X-Api-Key, the body or the query (spec 5.4, decided). What
 // follows is answered as the key's workspace wishes.
 func (f *frontEnd) authenticated(w http.ResponseWriter, r *http.Request, names ...string) (*web.Params, validation.Access, error) {
-	p, err := web.ReadParams(w, r, "api_key", names...)
-	if err != nil {
-		return nil, validation.Access{}, keyConflict(err)
-	}
-	key, err := sentKey(r, p)
+	p, key, err := readParams(w, r, names)
 	if err != nil {
 		return nil, validation.Access{}, err
 	}
@@ -27,9 +23,27 @@ func (f *frontEnd) authenticated(w http.ResponseWriter, r *http.Request, names .
 	return p, access, err
 }
 
+// readParams reads a request's parameters and its key. The pages of other origins see the error of one that can't be read
+// only beside a publishable key in a header: it may have a secret one in another place.
+func readParams(w http.ResponseWriter, r *http.Request, names []string) (p *web.Params, key string, err error) {
+	if p, err = web.ReadParams(w, r, "api_key", names...); err == nil {
+		key, err = sentKey(r, p)
+	}
+	if err == nil {
+		return p, key, nil
+	}
+	if alone, unclear := sentKey(r, new(web.Params)); unclear != nil || alone == "" || !maybePublic(alone) {
+		web.Unshare(w)
+	}
+	return nil, "", keyConflict(err)
+}
+
 // identified finds a key that was sent.
 func (f *frontEnd) identified(w http.ResponseWriter, r *http.Request, p *web.Params, key string) (validation.Access, error) {
 	access, err := f.authenticate(r, w, key)
+	if access.Actor.Secret || err != nil && !maybePublic(key) {
+		web.Unshare(w)
+	}
 	if err != nil {
 		return validation.Access{}, err
 	}
@@ -43,15 +57,8 @@ func (f *frontEnd) identified(w http.ResponseWriter, r *http.Request, p *web.Par
 	return access, nil
 }
 
-// holder returns the access of an optional key sent with a purchase code, which is the
-// credential. Without a key the access is zero. A key that is sent must be valid.
-func (f *frontEnd) holder(w http.ResponseWriter, r *http.Request, p *web.Params) (validation.Access, error) {
-	key, err := sentKey(r, p)
-	if err != nil || key == "" {
-		return validation.Access{}, err
-	}
-	return f.identified(w, r, p, key)
-}
+// maybePublic reports whether a key that was not found may have been publishable. A missing one is no secret either.
+func maybePublic(key string) bool { return key == "" || strings.HasPrefix(key, "csp_") }
 
 // authenticate finds the key and counts failures by address.
 func (f *frontEnd) authenticate(r *http.Request, w http.ResponseWriter, key string) (validation.Access, error) {

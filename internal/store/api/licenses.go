@@ -106,13 +106,14 @@ func (f *frontEnd) withCode(w http.ResponseWriter, r *http.Request, names []stri
 	})
 }
 
-// licenseParams reads a request about licenses and finds the key that was sent along.
+// licenseParams reads a request about licenses, whose purchase code is the credential, and finds the key that was sent
+// along. Without one the access is zero. One that is sent must be valid.
 func (f *frontEnd) licenseParams(w http.ResponseWriter, r *http.Request, names []string) (*web.Params, validation.Access, error) {
-	p, err := web.ReadParams(w, r, "api_key", names...)
-	if err != nil {
-		return nil, validation.Access{}, keyConflict(err)
+	p, key, err := readParams(w, r, names)
+	if err != nil || key == "" {
+		return p, validation.Access{}, err
 	}
-	access, err := f.holder(w, r, p)
+	access, err := f.identified(w, r, p, key)
 	return p, access, err
 }
 
@@ -183,7 +184,7 @@ func (f *frontEnd) listRevokedLicenses(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return fault.Public(err)
 	}
-	return serveToAll(w, r, list)
+	return list.Serve(w, r)
 }
 
 // getLicenseKeys answers GET /.well-known/jwks.json (RFC 7517).
@@ -192,11 +193,5 @@ func (f *frontEnd) getLicenseKeys(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return fault.Public(err)
 	}
-	return serveToAll(w, r, keys)
-}
-
-// serveToAll serves what anybody may read, programs in other sites' pages too.
-func serveToAll(w http.ResponseWriter, r *http.Request, answer *web.Prepared) error {
-	w.Header().Set("Access-Control-Allow-Origin", "*")
-	return answer.Serve(w, r)
+	return keys.Serve(w, r)
 }
