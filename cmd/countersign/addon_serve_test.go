@@ -13,11 +13,11 @@ import (
 
 func TestAddonServeNamesAllWrongFlagsAtOnce(t *testing.T) {
 	r := command(t, t.TempDir(), "addon", "serve", "--listen", "8080", "--base-url", "site.example", "--trusted-proxy", "10.0.0.0/99",
-		"--log", "loud", "--fail-limit", "-1", "--metrics", "x", "--allow-private", "8.8.8.0/24")
+		"--log", "loud", "--fail-limit", "-1", "--idle-timeout", "0s", "--metrics", "x", "--allow-private", "8.8.8.0/24")
 	if r.code != cli.ExitUsage {
 		t.Errorf("exit %d", r.code)
 	}
-	for _, flag := range []string{"--listen: ", "--base-url: ", "--trusted-proxy: ", "--log: ", "--fail-limit: ", "--metrics: ", "--allow-private: 8.8.8.0/24 is not a private network"} {
+	for _, flag := range []string{"--listen: ", "--base-url: ", "--trusted-proxy: ", "--log: ", "--fail-limit: ", "--idle-timeout: ", "--metrics: ", "--allow-private: 8.8.8.0/24 is not a private network"} {
 		if !strings.Contains(r.err, flag) {
 			t.Errorf("%q does not name %s", r.err, flag)
 		}

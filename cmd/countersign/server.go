@@ -294,6 +294,7 @@ func (l *server) serve(ctx context.Context, handler http.Handler, behind map[str
 	}
 	served := web.Serve(ctx, l.listener, handler, web.ServerOptions{
 		Log: l.log, Metrics: l.counted, TrustedProxies: l.options.proxies, ErrorBody: l.errorBody, TLS: l.tlsConfig(),
+		IdleTimeout: l.options.idle,
 	})
 	end()
 	if err := work.Wait(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/config"
@@ -24,6 +25,7 @@ const (
 	defaultAddonListen = "127.0.0.1:8081"
 	// defaultFailLimit is how many failures an address has a minute.
 	defaultFailLimit  = 600
+	defaultIdle       = 120 * time.Second
 	defaultCache      = "64MiB"
 	defaultRequestLog = "30d"
 )
@@ -45,6 +47,7 @@ type serverOptions struct {
 	baseURLVariable string // the variable that may name it
 	proxies         []netip.Prefix
 	failLimit       int
+	idle            time.Duration // how long a connection without a request is kept
 	// cache is how much memory the store keeps answers in, in bytes.
 	cache int64
 	// keep is how much a store keeps of the log of API requests.
@@ -74,6 +77,7 @@ func (f *serverFlags) register(c *cobra.Command, at locationFlags) {
 	fs.StringVar(&f.options.metrics, "metrics", "", "`address` to serve Prometheus metrics on; do not make it public (default off)")
 	fs.BoolVar(&f.options.pprof, "pprof", false, "also serve profiles of the running program at /debug/pprof/ of the --metrics address")
 	fs.IntVar(&f.options.failLimit, "fail-limit", defaultFailLimit, "failed authentications of an address a minute; 0 for no limit")
+	fs.DurationVar(&f.options.idle, "idle-timeout", defaultIdle, "how long a connection without a request is kept; longer than a proxy keeps it")
 	fs.BoolVar(&f.options.acceptLoss, "accept-loss", false, "serve a database that lacks commits, for example a restored backup; the audit log says so")
 	_ = c.RegisterFlagCompletionFunc("log", cobra.FixedCompletions([]string{"off", "text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -130,6 +134,9 @@ func (f *serverFlags) check(c *cobra.Command) (err error) {
 	wrong.note("--log", err)
 	if o.failLimit < 0 {
 		wrong.note("--fail-limit", fmt.Errorf("%d is negative; 0 means no limit", o.failLimit))
+	}
+	if o.idle < time.Second {
+		wrong.note("--idle-timeout", fmt.Errorf("%s is too short; write at least 1s, like 120s", o.idle))
 	}
 	o.cache, err = parseSize(f.cache)
 	wrong.note("--cache", err)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -21,9 +22,10 @@ const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 10 * time.Second
 	writeTimeout      = 15 * time.Second
-	idleTimeout       = 60 * time.Second
-	maxHeaderBytes    = 16 << 10
-	maxConnections    = 4096
+	// idleTimeout is longer than the 60 s of usual balancers: who closes first must be the side that sends the requests.
+	idleTimeout    = 120 * time.Second
+	maxHeaderBytes = 16 << 10
+	maxConnections = 4096
 	// spareDescriptors are those of the process that connections leave for databases, logs and metrics.
 	spareDescriptors = 64
 	// stopGrace is how long a stop waits for requests in flight.
@@ -46,6 +48,8 @@ type ServerOptions struct {
 	// MaxConnections is how many connections are open at most; 0 means 4,096, or as many as the process's descriptors
 	// allow when they are fewer than 4,096 and 64.
 	MaxConnections int
+	// IdleTimeout is how long a connection without a request is kept; 0 means two minutes.
+	IdleTimeout time.Duration
 	// Longer is added to what a client is allowed for its request and its answer, also at a stop, where a slow machine is
 	// no reason to refuse it.
 	Longer time.Duration
@@ -113,7 +117,7 @@ func newServer(h http.Handler, o ServerOptions) *http.Server {
 		ReadHeaderTimeout:            readHeaderTimeout + o.Longer,
 		ReadTimeout:                  readTimeout + o.Longer,
 		WriteTimeout:                 writeTimeout + o.Longer,
-		IdleTimeout:                  idleTimeout,
+		IdleTimeout:                  cmp.Or(o.IdleTimeout, idleTimeout),
 		MaxHeaderBytes:               maxHeaderBytes,
 		DisableGeneralOptionsHandler: true, // the edge answers OPTIONS *
 		ConnContext:                  withConn,

@@ -150,8 +150,11 @@ func TestServeReturnsWhenItsListenerBreaks(t *testing.T) {
 func TestWhatTheServerAllows(t *testing.T) {
 	srv := newServer(nil, ServerOptions{})
 	if srv.ReadHeaderTimeout != 5*time.Second || srv.ReadTimeout != 10*time.Second || srv.WriteTimeout != 15*time.Second ||
-		srv.IdleTimeout != 60*time.Second || srv.MaxHeaderBytes != 16<<10 {
+		srv.IdleTimeout != 120*time.Second || srv.MaxHeaderBytes != 16<<10 {
 		t.Error("a limit is missing")
+	}
+	if srv := newServer(nil, ServerOptions{IdleTimeout: time.Hour, Longer: time.Second}); srv.IdleTimeout != time.Hour {
+		t.Errorf("idle connections are kept for %s", srv.IdleTimeout)
 	}
 }
 
