@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/spf13/cobra"
 )
 
 func TestWrongUsageIsOneLineAndExit2(t *testing.T) {
@@ -22,7 +24,7 @@ func TestWrongUsageIsOneLineAndExit2(t *testing.T) {
 		{"help for an unknown command", "help bogus", `unknown command "bogus"`},
 		{"an unknown flag", "store export --bogus", "unknown flag --bogus; see: countersign store export --help"},
 		{"a mistyped flag gets a suggestion", "store serve --lisen :1", "did you mean --listen?"},
-		{"an unknown short flag", "version -z", "unknown flag -z"},
+		{"an unknown short flag", "version -z", "unknown flag -z; see:"},
 		{"a flag without its value", "store export --data", "--data"},
 		{"an argument too few", "store purchase check", "expected one purchase code, got 0"},
 		{"an argument too many", "store purchase check a b", "expected one purchase code, got 2"},
@@ -58,7 +60,12 @@ func TestWrongUsageIsOneLineAndExit2(t *testing.T) {
 		{"an invalid pair's id", "addon api rotate x", `invalid id "x" of the API credential`},
 		{"a mistyped addon command", "addon setings list", "did you mean settings?"},
 		{"a doctor with another engine", "doctor --addon-db mysql://u:secret@h/d", "--addon-db is not a URL of the form postgres://"},
-		{"an argument that looks like a flag", "addon settings set appName --other=1", "unknown flag --other"},
+		{"an argument that looks like a flag", "addon settings set appName --other=1", "unknown flag --other; write -- before an argument that begins with -"},
+		{"a code that looks like short flags", "store purchase check -7c0f", "unknown flag -7; write -- before an argument that begins with -"},
+		{"a code that begins as a flag does", "store purchase check -q7c0f", "unknown flag -7; write -- before an argument that begins with -"},
+		{"a code that begins as the flag for help does", "store purchase check -h7c0f", "unknown flag -7; write -- before an argument that begins with -"},
+		{"a code of hyphens", "store purchase check ---7c0f", "unknown flag; write -- before an argument that begins with -"},
+		{"an id below 0", "store key reveal -5", "unknown flag -5; write -- before an argument that begins with -"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -98,8 +105,32 @@ func TestWrongUsageTouchesNothing(t *testing.T) {
 	}
 }
 
-func TestAGroupAloneShowsItsHelp(t *testing.T) {
-	for _, args := range [][]string{nil, {"store"}, {"store", "key"}, {"help", "store", "key"}} {
+func TestAGroupAloneIsWrongUsage(t *testing.T) {
+	root := newRoot(&app{Console: cli.New(os.LookupEnv, strings.NewReader(""), io.Discard, io.Discard)})
+	root.InitDefaultCompletionCmd()
+	groups := 0
+	var check func(c *cobra.Command)
+	check = func(c *cobra.Command) {
+		if !c.HasSubCommands() {
+			return
+		}
+		groups++
+		r := command(t, t.TempDir(), strings.Fields(c.CommandPath())[1:]...)
+		if r.code != cli.ExitUsage || r.out != "" || !strings.Contains(r.err, "expected a command: ") || !strings.Contains(r.err, c.CommandPath()+" --help") {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", c.CommandPath(), r.code, r.out, r.err)
+		}
+		for _, below := range c.Commands() {
+			check(below)
+		}
+	}
+	check(root)
+	if groups < 20 {
+		t.Errorf("%d groups", groups)
+	}
+}
+
+func TestHelpIsShownWhereItIsAsked(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"help"}, {"store", "key", "-h"}, {"help", "store", "key"}} {
 		if r := command(t, t.TempDir(), args...); r.code != 0 || !strings.Contains(r.out, "Available Commands:") || r.err != "" {
 			t.Errorf("countersign %v: exit %d, stdout %q, stderr %q", args, r.code, r.out, r.err)
 		}
@@ -149,7 +180,7 @@ func TestSizes(t *testing.T) {
 func TestHelpOffersAStoreOnlyWhereACommandHasOne(t *testing.T) {
 	for args, want := range map[string]bool{
 		"--help": true, "store --help": true, "doctor --help": true, "addon settings list --help": true,
-		"app": false, "app start --help": false, "help app check": false, "demo --help": false, "version --help": false,
+		"app --help": false, "app start --help": false, "help app check": false, "demo --help": false, "version --help": false,
 	} {
 		r := command(t, t.TempDir(), strings.Fields(args)...)
 		if got := strings.Contains(r.out, "--data folder"); r.code != 0 || got != want {

@@ -85,6 +85,7 @@ func (t *Console) Run(ctx context.Context, root *cobra.Command, args []string) i
 	root.SetIn(t.In)
 	root.SetOut(t.Out)
 	root.SetErr(t.Err)
+	groupCompletion(root, args)
 	var err error
 	t.command, err = root.ExecuteContextC(ctx)
 	if failed := t.Out.failure(); failed != nil && (err == nil || err.Error() == "") { // a check that says no prints why

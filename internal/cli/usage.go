@@ -19,17 +19,37 @@ func Usage(c *cobra.Command, message string) error {
 	return usageError(fmt.Sprintf("%s; see: %s --help", message, c.CommandPath()))
 }
 
-// Group creates a command that only has commands below it. Without one of them it shows its help.
+// Group creates a command that only has commands below it. One of them has to be named.
 func Group(c *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	c.Args, c.SuggestionsMinimumDistance = cobra.ArbitraryArgs, 2
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return c.Help()
+			return Usage(c, "expected a command: "+strings.Join(commandNames(c), ", "))
 		}
 		return unknownCommand(c, args[0])
 	}
 	c.AddCommand(below...)
 	return c
+}
+
+// commandNames lists the commands of a group.
+func commandNames(c *cobra.Command) (names []string) {
+	for _, below := range c.Commands() {
+		if below.IsAvailableCommand() && below.Name() != "help" {
+			names = append(names, below.Name())
+		}
+	}
+	return names
+}
+
+// groupCompletion makes a group of the command that prints the scripts for shells, which cobra adds.
+func groupCompletion(root *cobra.Command, args []string) {
+	root.InitDefaultCompletionCmd(args...)
+	for _, c := range root.Commands() {
+		if !c.Runnable() {
+			Group(c)
+		}
+	}
 }
 
 // Help returns the command that shows the help of others.
@@ -95,20 +115,28 @@ func flagError(c *cobra.Command, err error) error {
 	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		if unknown.GetSpecifiedShortnames() != "" {
-			return Usage(c, fmt.Sprintf("unknown flag -%s", Safe(unknown.GetSpecifiedName())))
+			return Usage(c, fmt.Sprintf("unknown flag -%s%s", Safe(unknown.GetSpecifiedName()), ifArgument(c)))
 		}
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 		name := "--" + unknown.GetSpecifiedName()
-		return Usage(c, fmt.Sprintf("unknown flag %s%s", Safe(name), didYouMean(nearest(name, names))))
+		return Usage(c, fmt.Sprintf("unknown flag %s%s", Safe(name), cmp.Or(didYouMean(nearest(name, names)), ifArgument(c))))
 	}
 	if value, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return Usage(c, fmt.Sprintf("--%s: %v", value.GetFlag().Name, ValueProblem(value.GetFlag(), value.GetValue(), errors.Unwrap(value))))
 	}
 	if errors.As(err, new(*pflag.InvalidSyntaxError)) {
-		return Usage(c, "unknown flag; put an argument that begins with - after --")
+		return Usage(c, "unknown flag"+ifArgument(c))
 	}
 	return Usage(c, err.Error())
+}
+
+// ifArgument says how to write an argument that looks like a flag: a purchase code may begin with a hyphen.
+func ifArgument(c *cobra.Command) string {
+	if c.HasSubCommands() || c.Args == nil || c.Args(c, []string{"x"}) != nil && c.Args(c, []string{"x", "x"}) != nil {
+		return ""
+	}
+	return "; write -- before an argument that begins with -"
 }
 
 // ValueProblem returns what is wrong with a flag's value, without the words of the function that
