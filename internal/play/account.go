@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 )
@@ -45,10 +46,16 @@ func parseAccount(file []byte) (account, error) {
 	return account{email: f.ClientEmail, keyID: f.PrivateKeyID, key: key}, nil
 }
 
+// KeyText returns the PEM text of a service account's private key. Its line breaks may have been escaped twice, by a tool
+// that the file was pasted into.
+func KeyText(privateKey string) []byte {
+	return []byte(strings.NewReplacer(`\r`, "", `\n`, "\n").Replace(privateKey))
+}
+
 // parseKey reads the private key of a service account.
 func parseKey(text string) (*rsa.PrivateKey, error) {
 	unusable := errors.New("the private key of the service account is not usable")
-	block, _ := pem.Decode([]byte(text))
+	block, _ := pem.Decode(KeyText(text))
 	if block == nil {
 		return nil, unusable
 	}

@@ -1,6 +1,7 @@
 package play_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -174,6 +175,13 @@ func TestServiceAccountsThatCantBeUsed(t *testing.T) {
 			wantNoSecret(t, name, err, "secret-text")
 		})
 	}
+}
+
+func TestAKeyWhoseLineBreaksWereEscapedTwiceSigns(t *testing.T) {
+	s := newStore(t)
+	o := optionsOf(t, s)
+	o.ServiceAccount = bytes.ReplaceAll(o.ServiceAccount, []byte(`\n`), []byte(`\\n`))
+	get(t, openWith(t, o), buy(t, s, playfake.BuyOptions{}))
 }
 
 func TestAddressesAndPackagesThatCantBeUsed(t *testing.T) {

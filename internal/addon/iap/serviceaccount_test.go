@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
@@ -53,6 +54,19 @@ func TestServiceAccountFilesAreRecognised(t *testing.T) {
 		{"a key in the older form", string(addontest.ServiceAccount(map[string]any{"private_key": pemOf("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(addontest.Key()))})), ""},
 		{"without a project", string(addontest.ServiceAccount(map[string]any{"project_id": nil})), ""},
 		{"without a token_uri", string(addontest.ServiceAccount(map[string]any{"token_uri": nil})), ""},
+		{"a token_uri of before 2018", string(addontest.ServiceAccount(map[string]any{"token_uri": "https://accounts.google.com/o/oauth2/token"})), ""},
+		{"a token_uri of before 2018 in version 4", string(addontest.ServiceAccount(map[string]any{"token_uri": "https://www.googleapis.com/oauth2/v4/token"})), ""},
+		{"an old token_uri that is not served", string(addontest.ServiceAccount(map[string]any{"token_uri": "https://accounts.google.com/o/oauth2/v1/token"})), "an old form that the store no longer uses. Create a new key"},
+		{"a token_uri that begins like an old one", string(addontest.ServiceAccount(map[string]any{"token_uri": "https://accounts.google.com.evil.example/o/oauth2/token"})), "token_uri must be"},
+		{"line breaks that are escaped twice", strings.ReplaceAll(good, `\n`, `\\n`), ""},
+		{"line breaks of Windows that are escaped twice", strings.ReplaceAll(good, `\n`, `\\r\\n`), ""},
+		{"base64", base64.StdEncoding.EncodeToString([]byte(good)), "encoded in base64"},
+		{"base64 in lines", regexp.MustCompile(`.{76}`).ReplaceAllString(base64.StdEncoding.EncodeToString([]byte("\n "+good)), "$0\r\n"), "encoded in base64"},
+		{"base64 for URLs", base64.RawURLEncoding.EncodeToString([]byte(good)), "encoded in base64"},
+		{"UTF-16, as Windows writes it", "\xff\xfe{\x00}\x00", "in UTF-16"},
+		{"UTF-16 without a mark", "{\x00}\x00", "in UTF-16"},
+		{"UTF-16, the other order", "\xfe\xff\x00{\x00}", "in UTF-16"},
+		{"a private_key in base64", string(addontest.ServiceAccount(map[string]any{"private_key": base64.StdEncoding.EncodeToString([]byte(key))})), "encoded in base64 once more"},
 		{"a token_uri at another host", string(addontest.ServiceAccount(map[string]any{"token_uri": "https://oauth2.example/token"})), "token_uri must be https://oauth2.googleapis.com/token"},
 		{"a token_uri in the private network", string(addontest.ServiceAccount(map[string]any{"token_uri": "http://169.254.169.254/token"})), "token_uri must be"},
 		{"a token_uri over http", string(addontest.ServiceAccount(map[string]any{"token_uri": "http://oauth2.googleapis.com/token"})), "token_uri must be"},

@@ -5,14 +5,18 @@ import (
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/countersign/countersign/internal/play"
 )
 
 // maxServiceAccount is the size of the largest file that is looked at, in bytes;
@@ -25,6 +29,15 @@ const serviceAccountType = "service_account"
 // tokenURI is where the store gives access tokens to service accounts. It is pinned,
 // so that no file can name another server that gets what the key has signed.
 const tokenURI = "https://oauth2.googleapis.com/token"
+
+// olderTokenURIs stand in files that were made before 2018. The store still takes their keys, at [tokenURI], which alone is
+// called.
+var olderTokenURIs = []string{
+	"https://accounts.google.com/o/oauth2/token", "https://www.googleapis.com/oauth2/v3/token", "https://www.googleapis.com/oauth2/v4/token",
+}
+
+// olderHosts are the hosts of token_uri in old files.
+var olderHosts = regexp.MustCompile(`^https://(accounts\.google|www\.googleapis)\.com/`)
 
 // minKeyBits is the shortest RSA key that counts.
 const minKeyBits = 2048
@@ -102,7 +115,7 @@ func (i *inspected) inspectMembers() {
 	if len(i.ProjectID) > 128 || strings.ContainsAny(i.ProjectID, "\x00\n\r\t<>") {
 		i.note(false, "", "project_id is not the name of a project")
 	}
-	i.note(i.TokenURI == tokenURI || i.TokenURI == "", "Its token_uri is correct", "token_uri must be "+tokenURI+". Use the unchanged file from the cloud console")
+	i.inspectTokenURI()
 	key, err := parseKey(i.PrivateKey)
 	if err != nil {
 		i.note(false, "", "private_key is not usable: "+err.Error()+". Use the unchanged file from the cloud console")
@@ -116,12 +129,28 @@ func (i *inspected) inspectMembers() {
 	}
 }
 
+func (i *inspected) inspectTokenURI() {
+	switch {
+	case i.TokenURI == tokenURI || i.TokenURI == "":
+		i.note(true, "Its token_uri is correct", "")
+	case slices.Contains(olderTokenURIs, i.TokenURI):
+		i.note(true, "Its token_uri is of an older form; "+tokenURI+" is used", "")
+	case olderHosts.MatchString(i.TokenURI):
+		i.note(false, "", "token_uri is of an old form that the store no longer uses. Create a new key of the type JSON for the service account in the cloud console")
+	default:
+		i.note(false, "", "token_uri must be "+tokenURI+". Use the unchanged file from the cloud console")
+	}
+}
+
 // parseKey reads the private key. Its errors never quote what they read.
 func parseKey(text string) (*rsa.PrivateKey, error) {
 	if text == "" {
 		return nil, errors.New("it is missing")
 	}
-	block, rest := pem.Decode([]byte(text))
+	block, rest := pem.Decode(play.KeyText(text))
+	if block == nil && strings.HasPrefix(text, base64OfPEM) {
+		return nil, errors.New("it is encoded in base64 once more")
+	}
 	if block == nil {
 		return nil, errors.New("it is not a PEM block that begins with -----BEGIN PRIVATE KEY-----")
 	}
@@ -149,11 +178,39 @@ func longEnough(key *rsa.PrivateKey) (*rsa.PrivateKey, error) {
 	return key, nil
 }
 
+// base64OfPEM is how a PEM block begins in base64.
+const base64OfPEM = "LS0tLS1CRUdJTi"
+
+// isBase64OfJSON reports whether a file is base64 of a JSON object, as deployment tools keep it.
+func isBase64OfJSON(file []byte) bool {
+	text := strings.TrimRight(strings.Join(strings.Fields(string(file)), ""), "=")
+	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		if plain, err := encoding.DecodeString(text); err == nil && bytes.HasPrefix(bytes.TrimSpace(plain), []byte("{")) {
+			return true
+		}
+	}
+	return false
+}
+
+// isUTF16 reports whether a file has the byte order mark of UTF-16, or the zeros that ASCII has in it.
+func isUTF16(file []byte) bool {
+	for _, begin := range []string{"\xff\xfe", "\xfe\xff", "{\x00", "\x00{"} {
+		if bytes.HasPrefix(file, []byte(begin)) {
+			return true
+		}
+	}
+	return false
+}
+
 // noJSON names files that are not JSON at all, "" for what may be.
 func noJSON(file []byte) string {
 	switch {
 	case len(file) == 0:
 		return "The file is empty"
+	case isUTF16(file):
+		return "The file is in UTF-16. Save it as UTF-8, or use the unchanged file from the cloud console"
+	case isBase64OfJSON(file):
+		return "The file is encoded in base64. Decode it: a service-account file begins with {"
 	case bytes.HasPrefix(file, []byte("bplist")), bytes.HasPrefix(file, []byte("<")) && bytes.Contains(file, []byte("plist")):
 		return "This is the mobile configuration file for iOS (GoogleService-Info.plist), not the service account"
 	case bytes.HasPrefix(file, []byte("<")):
