@@ -77,7 +77,7 @@ func ParseStaging(text string) (string, error) {
 
 // What is free for everybody: sites that only their developer can reach.
 var (
-	freeSuffixes = []string{".localhost", ".test", ".local"}
+	freeSuffixes = []string{".localhost", ".test", ".local", ".internal", ".home.arpa"}
 	freeNetworks = []netip.Prefix{
 		netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128"),
 		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"),
@@ -85,8 +85,9 @@ var (
 	}
 )
 
-// IsFree reports whether licenses for a host are free and do not count: localhost, *.test, *.local, private addresses,
-// and the hosts that the seller declared for staging. The host may be in any form of [Normalize].
+// IsFree reports whether licenses for a host are free and do not count: localhost, the names of private networks
+// (*.test, *.local, *.internal, *.home.arpa), private addresses, and the hosts that the seller declared for staging. The
+// host may be in any form of [Normalize].
 func IsFree(host string, staging ...string) bool {
 	name, err := Normalize(host)
 	if err != nil {

@@ -84,9 +84,9 @@ func cutPort(text string) (host, port string, found bool) {
 	return text[:i], text[i+1:], true
 }
 
-// names maps international names as browsers do (UTS 46, non-transitional). Hyphens are looked at afterwards: real
-// names have two of them in the third and fourth place.
-var names = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.CheckJoiners(true), idna.StrictDomainName(true),
+// names maps international names as browsers do (UTS 46, non-transitional). Hyphens and ASCII are looked at afterwards:
+// real names have two hyphens in the third and fourth place, and an underscore.
+var names = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.CheckJoiners(true), idna.StrictDomainName(false),
 	idna.CheckHyphens(false), idna.Transitional(false))
 
 // asciiName brings a host into its one form, "www." included.
@@ -107,7 +107,7 @@ func asciiName(host string) (string, error) {
 		return ipName(name) // as browsers see it: such a name is an IPv4 address or nothing
 	}
 	for _, label := range labels {
-		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' || strings.ContainsFunc(label, notInName) {
 			return "", errNoDomain
 		}
 	}
@@ -115,6 +115,11 @@ func asciiName(host string) (string, error) {
 		return "", errNoDomain
 	}
 	return name, nil
+}
+
+// notInName reports whether no name in ASCII form has a character. An underscore is in some that DNS and browsers know.
+func notInName(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 }
 
 var errNoDomain = badDomain("invalid domain name: expected one like shop.example")
