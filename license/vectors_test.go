@@ -112,6 +112,8 @@ func goodVectors() []vector {
 	wild := good(map[string]string{"domains": `["shop.example","*.shop.example"]`})
 	year := good(map[string]string{"exp": fmt.Sprint(ended)})
 	idn := good(map[string]string{"domain": `"xn--bcher-kva.example"`, "domains": `["xn--bcher-kva.example"]`})
+	sharp := good(map[string]string{"domain": `"xn--strae-oqa.example"`, "domains": `["xn--strae-oqa.example"]`})
+	under := good(map[string]string{"domain": `"my_shop.example"`, "domains": `["my_shop.example","*.my_shop.example"]`})
 	tests := good(map[string]string{"domains": `["shop.example","localhost","shop.test","10.0.2.2"]`})
 	v6 := good(map[string]string{"domain": `"2001:db8::1"`, "domains": `["2001:db8::1"]`})
 	return []vector{
@@ -127,6 +129,12 @@ func goodVectors() []vector {
 		{"a wildcard covers one level", wild, "blog.shop.example", noon, ""},
 		{"a license with a wildcard covers its main domain", wild, "shop.example", noon, ""},
 		{"an international name in its ASCII form", idn, "xn--bcher-kva.example", noon, ""},
+		{"an international name in its own letters", idn, "bücher.example", noon, ""},
+		{"an international name in capitals", idn, "BÜCHER.example", noon, ""},
+		{"www. of an international name", idn, "www.bücher.example", noon, ""},
+		{"ß stays itself in an international name", sharp, "straße.example", noon, ""},
+		{"an underscore in a name", under, "my_shop.example", noon, ""},
+		{"an underscore in the name of a wildcard", under, "a_b.my_shop.example", noon, ""},
 		{"one of several domains: a test host", tests, "localhost", noon, ""},
 		{"one of several domains: an IPv4 address", tests, "10.0.2.2", noon, ""},
 		{"an IPv6 address in brackets", v6, "[2001:db8::1]", noon, ""},
@@ -229,6 +237,7 @@ func badVectors() []vector {
 		onHost("the domain at the end of another", rain, "evilshop.example"),
 		onHost("a name below the domain without a wildcard", rain, "blog.shop.example"),
 		onHost("the domain's parent", rain, "example"),
+		onHost("an international name that older rules map to the domain", good(map[string]string{"domain": `"strasse.example"`, "domains": `["strasse.example"]`}), "straße.example"),
 		onHost("two levels below a wildcard", wild, "a.b.shop.example"),
 		onHost("a wildcard's domain at the front of another", wild, "blog.shop.example.evil.test"),
 		onHost("a test host that is not among the domains", rain, "localhost"),
