@@ -56,9 +56,10 @@ const (
 	CodeQuotaExceeded       = "quota_exceeded"
 	CodeInternal            = "internal"
 	CodeUnavailable         = "unavailable"
-	CodeBusy                = "busy"            // others write; nothing was written
-	CodeMigrating           = "migrating"       // the database is being migrated to a new version
-	CodeOutcomeUnknown      = "outcome_unknown" // the change may have been written: look before it is repeated
+	CodeBusy                = "busy"             // others write; nothing was written
+	CodeMigrating           = "migrating"        // the database is being migrated to a new version
+	CodeMigrationFailed     = "migration_failed" // it can't be migrated, which is tried again and again
+	CodeOutcomeUnknown      = "outcome_unknown"  // the change may have been written: look before it is repeated
 )
 
 // codeKinds maps each code to its kind. A client needs it for stores that answer 200 to everything.
@@ -97,6 +98,7 @@ var codeKinds = map[string]Kind{
 	CodeUnavailable:         KindUnavailable,
 	CodeBusy:                KindUnavailable,
 	CodeMigrating:           KindUnavailable,
+	CodeMigrationFailed:     KindUnavailable,
 	CodeOutcomeUnknown:      KindUnavailable,
 }
 

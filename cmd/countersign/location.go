@@ -153,6 +153,7 @@ func (a *app) locate(c *cobra.Command, l locationFlags) (location, error) {
 	if at.url != "" && !isPostgresURL(at.url) {
 		return location{}, cli.Usage(c, config.Label(c.Flag(l.db))+" is not a URL of the form postgres://user:password@host:5432/name; leave it out for SQLite")
 	}
+	a.located = append(a.located, at.dir)
 	a.Service = cli.Service{Dir: dir, Postgres: at.url != "", Command: l.command, KeyVariable: at.keyVariable}
 	return at, nil
 }

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/config"
@@ -40,9 +41,18 @@ type app struct {
 	system string
 	// configs are the configuration files that the command has read, by service.
 	configs map[string]*config.File
+	// located are the data folders that the command has used.
+	located []string
 }
 
-func (a *app) execute(ctx context.Context, args []string) int { return a.Run(ctx, newRoot(a), args) }
+func (a *app) execute(ctx context.Context, args []string) int {
+	began := time.Now() // as the times of files
+	code := a.Run(ctx, newRoot(a), args)
+	for _, dir := range a.located {
+		a.handOver(dir, began)
+	}
+	return code
+}
 
 func newRoot(a *app) *cobra.Command {
 	root := cli.Group(&cobra.Command{

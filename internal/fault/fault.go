@@ -158,7 +158,7 @@ func Public(err error) error {
 	}
 	code := countersign.CodeUnavailable
 	switch ours.Code {
-	case countersign.CodeBusy, countersign.CodeMigrating, countersign.CodeOutcomeUnknown:
+	case countersign.CodeBusy, countersign.CodeMigrating, countersign.CodeMigrationFailed, countersign.CodeOutcomeUnknown:
 		code = ours.Code
 	}
 	return WithCause(WithRetry(Unavailable(code, countersign.MsgUnavailable), ours.RetryAfter), err)

@@ -74,6 +74,8 @@ func unavailableText(shown *countersign.Error) string {
 		return shown.Message
 	case shown.Code == countersign.CodeMigrating:
 		return "The server is being updated. Nothing was changed: try again in a few minutes"
+	case shown.Code == countersign.CodeMigrationFailed:
+		return "The update of the server can't be completed. Nothing was changed. The server tries again by itself; its log says what is missing"
 	case shown.Code == countersign.CodeOutcomeUnknown:
 		return "The server could not confirm your change in time. It may have been saved. Check again in a few minutes"
 	}

@@ -63,7 +63,7 @@ const (
 
 // Folder looks at who may enter the data folder, and at its disk.
 func Folder(p Location) []Finding {
-	findings := []Finding{folderMode(p), keyFileMode(p), freeDisk(p)}
+	findings := append([]Finding{folderMode(p), keyFileMode(p), freeDisk(p)}, owners(p)...)
 	if root, found := keyfile.FindWebRoot(p.Dir); found {
 		findings = append(findings, inWebRoot(p, root))
 	}
@@ -260,7 +260,12 @@ func commits(db *sqldb.DB) Finding {
 // Backups looks for the newest backup that a service made before an update.
 func Backups(p Location, prefix string) Finding {
 	const name = "backups"
-	files, err := filepath.Glob(filepath.Join(p.Dir, "backups", prefix+"-*Z*"))
+	folder := filepath.Join(p.Dir, "backups")
+	if _, err := os.ReadDir(folder); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return Finding{name, Fail, fmt.Sprintf("The folder of backups %s can't be read (%v)", folder, fault.FileReason(err)),
+			"No backup can be written to it, and no update begins without one.", "Make it readable and writable for the user that runs the service."}
+	}
+	files, err := filepath.Glob(filepath.Join(folder, prefix+"-*Z*"))
 	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".partial") })
 	if err != nil || len(files) == 0 {
 		return good(name, "No backup yet; every update creates one first")

@@ -100,6 +100,15 @@ func TestFolder(t *testing.T) {
 		{"a key that is given", func(p *Location) error { p.KeyFile = ""; return nil }, "key file", OK},
 		{"a key file that others can read", func(p *Location) error { return os.Chmod(p.KeyFile, 0o640) }, "key file", Fail},
 		{"no key file", func(p *Location) error { return os.Remove(p.KeyFile) }, "key file", Warn},
+		{"files of the folder's user", func(*Location) error { return nil }, "file owners", OK},
+		{"a file of another user", func(p *Location) error {
+			return foreign(t, os.WriteFile(p.Dir+"/x.backup", nil, 0o600), p.Dir+"/x.backup")
+		}, "file owners", Warn},
+		{"a folder of another user", func(p *Location) error { return foreign(t, os.Mkdir(p.Dir+"/backups", 0o700), p.Dir+"/backups") }, "file owners", Fail},
+		{"a database of another user", func(p *Location) error {
+			return foreign(t, os.WriteFile(p.Dir+"/requests.db", nil, 0o600), p.Dir+"/requests.db")
+		}, "file owners", Fail},
+		{"the folder of a disk", func(p *Location) error { return foreign(t, os.Mkdir(p.Dir+"/lost+found", 0o700), p.Dir+"/lost+found") }, "file owners", OK},
 		{"a disk with room", func(*Location) error { return nil }, "disk", OK},
 		{"no disk", func(p *Location) error { p.Dir += "/none"; return nil }, "disk", Warn},
 	}
@@ -116,9 +125,27 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// foreign makes a file, which was created with an error or nil, one of another user.
+func foreign(t *testing.T, created error, path string) error {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		dbtest.Skip(t, errors.New("only root can change owners"))
+	}
+	return errors.Join(created, os.Chown(path, 4711, 4711))
+}
+
 func TestBackups(t *testing.T) {
 	p := private(t)
 	folder := filepath.Join(p.Dir, "backups")
+	if err := os.WriteFile(folder, nil, 0o600); err != nil { // also root can't read it as a folder
+		t.Fatal(err)
+	}
+	if got := Backups(p, "store"); got.Level != Fail {
+		t.Errorf("a folder that can't be read: %+v", got)
+	}
+	if err := os.Remove(folder); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -107,14 +107,28 @@ func (s *Store) PrepareToServe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.gate.SetMigrating(state == sqldb.StateOlder)
-	defer s.gate.SetMigrating(false)
 	if state == sqldb.StateOlder {
-		if _, err := s.Migrate(ctx); err != nil {
+		if err := s.migrateToServe(ctx); err != nil {
 			return err
 		}
 	}
 	return s.Prepare(ctx)
+}
+
+// migrateToServe is Migrate, and tells requests why they have to wait.
+func (s *Store) migrateToServe(ctx context.Context) error {
+	_, err := s.Migrate(ctx)
+	switch {
+	case err == nil:
+		s.gate.SetReason(nil)
+	case fault.HasCode(err, backup.CodeRunning):
+		s.gate.SetReason(access.ErrMigrating)
+	case fault.IsUnavailable(err):
+		failed := access.MigrationFailed(err)
+		s.gate.SetReason(failed)
+		return failed
+	}
+	return err
 }
 
 // BeginToServe is PrepareToServe, but leaves an older database to [Store.Run], which
@@ -123,7 +137,7 @@ func (s *Store) PrepareToServe(ctx context.Context) error {
 func (s *Store) BeginToServe(ctx context.Context) error {
 	state, err := s.checkedState(ctx)
 	if err == nil && state == sqldb.StateOlder && s.database.Behind() == nil {
-		s.gate.SetMigrating(true)
+		s.gate.SetReason(access.ErrMigrating)
 		return access.ErrMigrating
 	}
 	return s.PrepareToServe(ctx)
@@ -143,30 +157,42 @@ func (s *Store) AcceptLoss(ctx context.Context, a people.Actor) error {
 }
 
 // prepareLater prepares a store whose database was down at the start, as soon
-// as it is there, or is older. An older one waits for a backup that another process writes.
+// as it is there, or is older. An older one waits for a backup that another process writes,
+// and for a folder that takes its own backup. What it waits for is logged at once and each minute.
 func (s *Store) prepareLater(ctx context.Context) error {
-	for waits := false; s.gate.Box() == nil; {
+	var told time.Time
+	for s.gate.Box() == nil {
 		err := s.PrepareToServe(ctx)
+		waits := fault.HasCode(err, backup.CodeRunning)
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err == nil:
 			s.log.Info("the database answers; the store is ready")
 			return nil
-		case fault.HasCode(err, backup.CodeRunning):
-			s.gate.SetMigrating(true)
-			if !waits {
-				s.log.Info("the migration waits for a backup that another process writes", "cause", err)
-			}
-			waits = true
-		case !fault.IsUnavailable(err):
+		case !waits && !fault.IsUnavailable(err):
 			return err
+		}
+		if now := s.now(); now.Sub(told) >= time.Minute || now.Before(told) {
+			told = now
+			s.logWaiting(err, waits)
 		}
 		if !group.Sleep(ctx, time.Second, nil) {
 			return nil
 		}
 	}
 	return nil
+}
+
+func (s *Store) logWaiting(cause error, forBackup bool) {
+	switch {
+	case forBackup:
+		s.log.Info("the migration waits for a backup that another process writes", "cause", cause)
+	case fault.HasCode(cause, countersign.CodeMigrationFailed):
+		s.log.Error("the database can't be migrated; every request is answered 503 until it can", "cause", fault.Of(cause).Cause)
+	default:
+		s.log.Warn("the database can't be used; every request is answered 503 until it can", "cause", cause)
+	}
 }
 
 // Migrate backs the database up and brings its tables to this version. It
@@ -188,6 +214,7 @@ func (s *Store) Migrate(ctx context.Context) (file string, err error) {
 		}
 		file = made.File
 		s.log.Info("the database was backed up before its migration", "file", file)
+		s.gate.SetReason(access.ErrMigrating) // also after attempts that failed
 	}
 	return file, s.database.Migrate(ctx)
 }

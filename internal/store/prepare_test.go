@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/keyfile"
@@ -405,6 +406,41 @@ func TestAMigrationWaitsForTheBackupOfAnotherProcess(t *testing.T) {
 		s = storetest.Opened(t, o)
 		storetest.WantError(t, s.BeginToServe(t.Context()), "migrating")
 		if err := s.PrepareLater(t.Context()); err != nil || said != 1 {
+			t.Fatalf("said so %d times, %v", said, err)
+		}
+		storetest.WantError(t, s.Ready(t.Context()), "")
+	})
+}
+
+// The folder belongs to root after a backup that root has created.
+func TestAMigrationThatCannotWriteItsBackupSaysSo(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		older(t, f)
+		folder := filepath.Join(f.At.Dir, "backups")
+		if err := os.WriteFile(folder, nil, 0o600); err != nil { // also root can't write into it
+			t.Fatal(err)
+		}
+		o := storetest.OptionsOf(f.At, f.Clock)
+		var s *store.Store
+		said := 0
+		o.Log = slog.New(onMessage{slog.DiscardHandler, func(message string) {
+			if !strings.Contains(message, "can't be migrated") {
+				return
+			}
+			said++
+			err := s.Ready(t.Context())
+			storetest.WantError(t, err, "migration_failed")
+			if err == nil || !strings.Contains(err.Error(), folder) {
+				t.Errorf("%v does not name the folder", err)
+			}
+			f.Clock.Move(time.Minute)
+			if said == 2 {
+				remove(t, folder)
+			}
+		}})
+		s = storetest.Opened(t, o)
+		storetest.WantError(t, s.BeginToServe(t.Context()), "migrating")
+		if err := s.PrepareLater(t.Context()); err != nil || said != 2 {
 			t.Fatalf("said so %d times, %v", said, err)
 		}
 		storetest.WantError(t, s.Ready(t.Context()), "")

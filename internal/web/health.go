@@ -28,12 +28,20 @@ func Readyz(ready func(context.Context) error) Handler {
 		ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 		defer cancel()
 		if err := ready(ctx); err != nil {
-			if fault.HasCode(err, countersign.CodeMigrating) {
-				return fault.Public(err)
-			}
-			return fault.WithCause(fault.Unavailable(countersign.CodeUnavailable, countersign.MsgUnavailable), err)
+			return notReady(err)
 		}
 		send(w, http.StatusOK, healthy)
 		return nil
 	}
+}
+
+// notReady is the public error of a service that can't do its work. Its message names nothing of this machine.
+func notReady(err error) error {
+	switch {
+	case fault.HasCode(err, countersign.CodeMigrating):
+		return fault.WithMessage(fault.Of(fault.Public(err)), "The database is being migrated to this version")
+	case fault.HasCode(err, countersign.CodeMigrationFailed):
+		return fault.WithMessage(fault.Of(fault.Public(err)), "The database can't be migrated to this version; the log of the server says why")
+	}
+	return fault.WithCause(fault.Unavailable(countersign.CodeUnavailable, countersign.MsgUnavailable), err)
 }

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // started is a server under test.
@@ -254,6 +257,8 @@ func TestHealth(t *testing.T) {
 	}
 	check("/healthz", 200, `{"status":"success"}`)
 	check("/readyz", 200, `{"status":"success"}`)
+	broken = fault.Unavailable(countersign.CodeMigrationFailed, "/var/lib/shop/backups")
+	check("/readyz", 503, `{"status":"error","msg":"The database can't be migrated to this version; the log of the server says why"}`)
 	broken = errors.New("dial tcp 10.0.0.7: connection refused")
 	check("/healthz", 200, `{"status":"success"}`)
 	check("/readyz", 503, `{"status":"error","msg":"Service unavailable"}`)

@@ -15,9 +15,9 @@ import (
 // that belongs to it: before the store is prepared, and once the key file was replaced.
 // Its methods may be called from many goroutines.
 type Gate struct {
-	box       atomic.Pointer[keyfile.Box]
-	outdated  atomic.Bool // the database belongs to another key file by now
-	migrating atomic.Bool
+	box      atomic.Pointer[keyfile.Box]
+	outdated atomic.Bool // the database belongs to another key file by now
+	reason   atomic.Pointer[countersign.Error]
 }
 
 // Open opens the gate with the key file that belongs to the database, also after it was closed or had another one.
@@ -29,9 +29,8 @@ func (g *Gate) Open(box *keyfile.Box) {
 // Outdated closes the gate: the database belongs to another key file.
 func (g *Gate) Outdated() { g.outdated.Store(true) }
 
-// SetMigrating notes whether the database is being migrated, which a closed gate gives
-// as its reason.
-func (g *Gate) SetMigrating(is bool) { g.migrating.Store(is) }
+// SetReason notes why the gate is closed; nil for no other reason than that the store is not prepared.
+func (g *Gate) SetReason(why *countersign.Error) { g.reason.Store(why) }
 
 // Box returns the key file, nil before the gate was opened.
 func (g *Gate) Box() *keyfile.Box { return g.box.Load() }
@@ -45,8 +44,8 @@ func (g *Gate) Ready() error {
 }
 
 func (g *Gate) closed() error {
-	if g.migrating.Load() {
-		return ErrMigrating
+	if why := g.reason.Load(); why != nil {
+		return why
 	}
 	return errNotPrepared
 }
@@ -54,7 +53,13 @@ func (g *Gate) closed() error {
 var errNotPrepared = fault.WithRetry(fault.Unavailable("unavailable", "The store's database is not ready yet"), 2*time.Second)
 
 // ErrMigrating means that the database is being migrated; it is of kind Unavailable.
-var ErrMigrating error = fault.WithRetry(fault.Unavailable(countersign.CodeMigrating, "The store's database is being migrated to this version"), 10*time.Second)
+var ErrMigrating = fault.WithRetry(fault.Unavailable(countersign.CodeMigrating, "The store's database is being migrated to this version"), 10*time.Second)
+
+// MigrationFailed means that the database could not be migrated for now; it is of kind Unavailable.
+func MigrationFailed(cause error) *countersign.Error {
+	e := fault.Unavailable(countersign.CodeMigrationFailed, "The store's database can't be migrated to this version: "+fault.Message(cause))
+	return fault.WithCause(fault.WithRetry(e, 10*time.Second), cause)
+}
 
 // ErrKeyReplaced means that the database belongs to another key file than the one that
 // this process has read; it is of kind Conflict.

@@ -19,8 +19,8 @@ func TestTheGateIsOpenWithTheKeyFileOfTheDatabase(t *testing.T) {
 		code string // of the error, "" for an open gate
 	}{
 		{"before the store is prepared", func() {}, "unavailable"},
-		{"while the database is migrated", func() { g.SetMigrating(true) }, "migrating"},
-		{"with the key file", func() { g.SetMigrating(false); g.Open(box) }, ""},
+		{"while the database is migrated", func() { g.SetReason(ErrMigrating) }, "migrating"},
+		{"with the key file", func() { g.SetReason(nil); g.Open(box) }, ""},
 		{"after the key file was replaced", g.Outdated, "unavailable"},
 		{"with the key file that replaced it", func() { g.Open(box) }, ""},
 	}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/health"
+)
+
+// clockGrain is by how much the time of a file may be before that of the program.
+const clockGrain = time.Second
+
+// handOver gives the files that a command of root has left in the data folder of another user to that user: their service
+// could not write them. Files from before the command stay, and so does one with several names, which may be outside.
+func (a *app) handOver(dir string, began time.Time) {
+	info, err := os.Stat(dir)
+	if err != nil || os.Geteuid() != 0 {
+		return
+	}
+	uid, gid, known := health.Owner(info)
+	if !known || uid == 0 {
+		return
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	var failed error
+	_ = fs.WalkDir(root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == "." {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil { // removed meanwhile
+			return nil
+		}
+		owner, _, _ := health.Owner(info)
+		if owner == 0 && !info.ModTime().Before(began.Add(-clockGrain)) && health.Names(info) == 1 {
+			if err := root.Lchown(path, uid, gid); err != nil {
+				failed = err
+			}
+		}
+		return nil
+	})
+	if failed != nil {
+		a.Warn("new files in %s still belong to root (%v); the service may be unable to use them", cli.Safe(dir), fault.FileReason(failed))
+	}
+}
