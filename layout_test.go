@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 	"internal/addon/settings":   {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/iap", "internal/addon/input", "internal/cached", "internal/fault", "internal/people", "internal/sqldb", "internal/wording"},
 	"internal/addon/usertoken":  {},
 	"internal/backup":           {"", "internal/blob", "internal/fault", "internal/group", "internal/jobs", "internal/keyfile", "internal/people", "internal/people/peopledb", "internal/sqldb"},
-	"internal/blob":             {"internal/fault"},
+	"internal/blob":             {"internal/fault", "internal/wording"},
 	"internal/certificate":      {"internal/fault", "internal/group"},
 	"internal/cached":           {"internal/group", "internal/sqldb"},
 	"internal/cli":              {"", "internal/fault", "internal/group", "internal/spreadsheet", "internal/wording"},

@@ -6,6 +6,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/backup"
+	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -94,6 +95,8 @@ type backupView struct {
 	Files     int64                 `json:"files" card:"7,Uploaded files,thousands"`
 	KeyFile   bool                  `json:"key_file" card:"8,Contains the key file"`
 	Encrypted bool                  `json:"encrypted" card:"9,Encrypted"`
+	// Lacks are uploaded files that are missing or damaged.
+	Lacks string `json:"lacks,omitempty" card:"10,Lacks,optional"`
 }
 
 // createdView is a new backup.
@@ -103,9 +106,13 @@ type createdView struct {
 }
 
 func viewBackup(file string, i backup.Info) backupView {
+	lacks := ""
+	if len(i.Lacks) > 0 {
+		lacks = blob.LacksText(i.Lacks)
+	}
 	return backupView{
 		File: file, CreatedAt: countersign.At(i.Header.CreatedAt), Engine: string(i.Header.Engine), Tables: int64(len(i.Header.Tables)),
-		Rows: i.Rows(), Files: i.Manifest.Media.Count, KeyFile: i.Header.KeyFile, Encrypted: i.Encrypted,
+		Rows: i.Rows(), Files: i.Manifest.Media.Count, KeyFile: i.Header.KeyFile, Encrypted: i.Encrypted, Lacks: lacks,
 	}
 }
 
@@ -157,8 +164,19 @@ since secrets can't be read without it. A person with both can read all secrets.
 			if err != nil {
 				b.Warn("The backup was written, but old ones could not be removed: %s.", fault.Message(err))
 			}
-			return b.Show(createdView{viewBackup(made.File, made.Info), made.Size}, nil)
+			if err := b.Show(createdView{viewBackup(made.File, made.Info), made.Size}, nil); err != nil {
+				return err
+			}
+			return lacking(made.Info)
 		})
 	}
 	return c
+}
+
+// lacking ends a command with the exit code of what was done in part if a backup lacks uploaded files.
+func lacking(i backup.Info) error {
+	if len(i.Lacks) == 0 {
+		return nil
+	}
+	return cli.Fail(cli.ExitPartly, backup.CodeFilesMissing, "the backup has all rows, but lacks "+blob.LacksText(i.Lacks))
 }

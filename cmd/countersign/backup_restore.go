@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/backup"
+	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/spf13/cobra"
@@ -16,6 +17,8 @@ type restoredView struct {
 	Before  string   `json:"before,omitempty"`
 	Aside   []string `json:"aside,omitempty"`
 	Migrate bool     `json:"migrate"`
+	// Authenticated is that of a backup that was verified.
+	Authenticated string `json:"authenticated"`
 }
 
 func (b backupCommands) restore() *cobra.Command {
@@ -80,6 +83,12 @@ func (b backupCommands) printRestored(file string, done backup.Restored) error {
 	if done.Older {
 		b.Say("The tables are of an older version; run: %s", b.migrate)
 	}
-	view := restoredView{viewBackup(file, done.Info), done.Before, done.Aside, done.Older}
+	if i := done.Info; i.Authenticity != backup.Authentic {
+		b.Say("Whether somebody changed the backup is not known. Authenticated: %s.", i.Authenticity)
+	}
+	if len(done.Info.Lacks) > 0 {
+		b.Warn("The backup lacks %s.", blob.LacksText(done.Info.Lacks))
+	}
+	view := restoredView{viewBackup(file, done.Info), done.Before, done.Aside, done.Older, string(done.Info.Authenticity)}
 	return b.Done(view, "Restored the backup of %s: %s rows.", done.Info.Header.CreatedAt.Format(time.RFC3339), cli.Thousands(done.Info.Rows()))
 }

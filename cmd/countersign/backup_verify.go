@@ -35,14 +35,21 @@ func (b backupCommands) verify() *cobra.Command {
 needs room for the database. For a backup of this ` + b.service + `, the database keeps a record of
 it; doctor warns if the newest verified backup is older than a day.
 
-Exit code 4: the backup is damaged, of another service, or not for the given identity.`,
+The key file authenticates a backup by a code. One that somebody changed without that key
+file is damaged.
+
+Exit code 4: the backup is damaged, of another service, or not for the given identity.
+Exit code 8: it is as it was written, but lacks uploaded files.`,
 	}
 	flags.register(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return b.reading(c, flags, args[0], func(s *backup.Service, _ location, from backup.Source) error {
 			info, err := s.Verify(c.Context(), from)
-			view := verifiedView{viewBackup(args[0], info), b.recordVerification(c, from, info, err)}
-			return b.Show(view, b.notVerified(err, flags.identity != ""))
+			view := verifiedView{viewBackup(args[0], info), b.recordVerification(c, from, info, err), string(info.Authenticity)}
+			if err := b.Show(view, b.notVerified(err, flags.identity != "")); err != nil {
+				return err
+			}
+			return lacking(info)
 		})
 	}
 	return c
@@ -52,7 +59,9 @@ Exit code 4: the backup is damaged, of another service, or not for the given ide
 type verifiedView struct {
 	backupView
 	// Recorded reports that the database keeps a record of it.
-	Recorded bool `json:"recorded" card:"10,Recorded"`
+	Recorded bool `json:"recorded" card:"11,Recorded"`
+	// Authenticated reports whether it is known that nobody changed it.
+	Authenticated string `json:"authenticated" card:"12,Authenticated"`
 }
 
 // recordVerification records a verification that ended with failed or nil, and reports whether it did.

@@ -22,7 +22,9 @@ func TestACommandOfRootLeavesNoFileThatTheServiceCannotWrite(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside")
 	earlier, linked := filepath.Join(dir, "earlier"), filepath.Join(dir, "linked")
 	mustRunAt(t, dir, "", "store", "workspace", "create", "ada", "--email", "ada@shop.example")
-	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error { return errors.Join(err, os.Chown(path, service, service)) })
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, os.Chown(path, service, service))
+	})
 	err = errors.Join(err, os.WriteFile(earlier, nil, 0o600), os.Chtimes(earlier, time.Unix(1, 0), time.Unix(1, 0)), os.WriteFile(outside, nil, 0o600), os.Link(outside, linked))
 	if err != nil {
 		t.Fatal(err)

@@ -12,8 +12,10 @@
 package backup
 
 import (
+	"encoding/hex"
 	"time"
 
+	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -37,7 +39,8 @@ const (
 	CodeKeyFile = "backup_key_file"
 	// CodeRunning is that of a second backup into a folder at the same time.
 	CodeRunning = "backup_running"
-	// CodeFilesMissing is that of a backup that lacks uploaded files.
+	// CodeFilesMissing is that of a backup that lacks uploaded files, and of one that was not written because their
+	// whole folder is missing.
 	CodeFilesMissing = "backup_files_missing"
 )
 
@@ -70,6 +73,46 @@ type Manifest struct {
 	Media Sum `json:"media"`
 	// Content is the SHA-256 of all members before, in hexadecimal digits.
 	Content string `json:"content"`
+	// MAC authenticates Content under the key file, in hexadecimal digits; "" in backups of earlier versions.
+	MAC string `json:"mac,omitempty"`
+}
+
+// Authenticity says whether a backup is known to be as its service wrote it.
+type Authenticity string
+
+// The authenticity of a backup. One that was changed is damaged.
+const (
+	// Authentic is one whose authentication code was made with the key file that is here.
+	Authentic Authenticity = "yes"
+	// NoCode is one without an authentication code: earlier versions wrote none.
+	NoCode Authenticity = "no: it has no authentication code, as those of earlier versions"
+	// NoKey is one whose key file is not here.
+	NoKey Authenticity = "not checked: its key file is not here"
+)
+
+// macPurpose is that of the authentication code of a backup.
+const macPurpose = "backup"
+
+// mac returns the authentication code of a backup whose members have a sum.
+func mac(box *keyfile.Box, content string) string {
+	code := box.MAC(macPurpose, []byte(content))
+	return hex.EncodeToString(code[:])
+}
+
+// authenticate is an error when somebody changed a backup who does not have the key file.
+func (s *Service) authenticate(h Header, m Manifest) (Authenticity, error) {
+	box, err := s.Location.Load()
+	if err != nil || !box.Matches(h.Key) {
+		return NoKey, nil //nolint:nilerr // a backup can be read without the key file
+	}
+	if m.MAC == "" {
+		return NoCode, nil
+	}
+	code, err := hex.DecodeString(m.MAC)
+	if err != nil || !box.ValidMAC(macPurpose, []byte(m.Content), code) {
+		return "", damaged("it was changed after it was written, because its authentication code is not that of the key file", err)
+	}
+	return Authentic, nil
 }
 
 // Info describes a backup.
@@ -78,6 +121,10 @@ type Info struct {
 	Manifest Manifest
 	// Encrypted reports that age encrypted the file.
 	Encrypted bool
+	// Lacks are the uploaded files that its rows refer to, and that it does not have as they were uploaded.
+	Lacks []blob.Lack
+	// Authenticity is "" for a backup that was not read.
+	Authenticity Authenticity
 }
 
 // Rows is the number of rows in all tables.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/keyfile"
@@ -64,6 +65,9 @@ func (k *Keeper) Create(ctx context.Context, a people.Actor, o CreateOptions) (C
 
 // created is the entry of a new backup.
 func created(made Created, more string) people.Event {
+	if len(made.Info.Lacks) > 0 {
+		more += ", lacks " + blob.LacksText(made.Info.Lacks)
+	}
 	return people.Event{Action: ActionCreate, Subject: filepath.Base(made.File), Detail: fmt.Sprintf("%d bytes%s", made.Size, more)}
 }
 
@@ -123,9 +127,10 @@ func (k *Keeper) Verifications(ctx context.Context, a people.Actor) ([]Verificat
 	return Verifications(ctx, k.DB.Queries())
 }
 
-// LastVerified is [LastVerified] of the database.
+// LastVerified returns the time of the content of the newest verified backup, false without any.
 func (k *Keeper) LastVerified(ctx context.Context) (at time.Time, known bool, err error) {
-	return LastVerified(ctx, k.DB.Queries(), k.now())
+	v, err := LastVerified(ctx, k.DB.Queries(), k.now())
+	return v.CreatedAt, v.whole(), err
 }
 
 func (k *Keeper) audit(ctx context.Context, tx sqldb.Queries, a people.Actor, e people.Event) error {

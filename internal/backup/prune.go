@@ -31,11 +31,11 @@ func (k *Keeper) own(ctx context.Context, in Place) ([]File, error) {
 }
 
 // remove removes backups from a list of those in a place, the newest first, and returns them: those
-// that are neither among the newest nor young enough. The newest always stays, and so does the one
+// that are neither among the newest nor young enough. The newest always stays, and so do those
 // that spared names as records do.
-func (s *Service) remove(ctx context.Context, in Place, list []File, keep Keep, spared string) (removed []File, err error) {
+func (s *Service) remove(ctx context.Context, in Place, list []File, keep Keep, spared []string) (removed []File, err error) {
 	for i, f := range list {
-		if err != nil || i < max(keep.Count, 1) || s.Now().Sub(f.CreatedAt) < keep.Age || in.recordedName(f) == spared {
+		if err != nil || i < max(keep.Count, 1) || s.Now().Sub(f.CreatedAt) < keep.Age || slices.Contains(spared, in.recordedName(f)) {
 			continue
 		}
 		if in.Bucket != nil {
@@ -51,7 +51,7 @@ func (s *Service) remove(ctx context.Context, in Place, list []File, keep Keep, 
 }
 
 // prune removes old backups of the database from a place, and their records. It spares the newest
-// one that was verified.
+// one that was verified, and the newest of these that lacks no uploaded file.
 func (k *Keeper) prune(ctx context.Context, in Place, keep Keep) ([]File, error) {
 	if keep.all() {
 		return nil, nil
@@ -80,13 +80,20 @@ func (k *Keeper) prune(ctx context.Context, in Place, keep Keep) ([]File, error)
 	return removed, err
 }
 
-// newestVerified names the newest backup in a list that was verified and is whole, "" without one.
-func (k *Keeper) newestVerified(ctx context.Context, in Place, there []File) (string, error) {
+// newestVerified names the newest backup in a list that was verified and is whole, and the newest of
+// these that lacks no uploaded file.
+func (k *Keeper) newestVerified(ctx context.Context, in Place, there []File) (names []string, err error) {
 	records, err := Verifications(ctx, k.DB.Queries())
 	for _, v := range records {
-		if v.whole() && slices.ContainsFunc(there, func(f File) bool { return in.recordedName(f) == v.File }) {
-			return v.File, nil
+		if !v.whole() || !slices.ContainsFunc(there, func(f File) bool { return in.recordedName(f) == v.File }) {
+			continue
+		}
+		if len(names) == 0 || v.Lacks == "" {
+			names = append(names, v.File)
+		}
+		if v.Lacks == "" {
+			break
 		}
 	}
-	return "", err
+	return names, err
 }

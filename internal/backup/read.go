@@ -66,12 +66,24 @@ func NewReader(from io.Reader) (*Reader, error) {
 		return nil, err
 	}
 	if r.Header.Format > formatVersion {
-		return nil, fault.Conflict(CodeNewer, "The backup was written by a newer version of countersign")
+		return nil, r.unlessDamaged(fault.Conflict(CodeNewer, "The backup was written by a newer version of countersign"))
 	}
 	if r.Header.Format != formatVersion {
 		return nil, damaged(fmt.Sprintf("it has the unknown format %d", r.Header.Format), nil)
 	}
 	return r, nil
+}
+
+// unlessDamaged returns an error about a header, but that of a damaged file if the header may be the damage: the file has a
+// sum at its end.
+func (r *Reader) unlessDamaged(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, broken := io.Copy(io.Discard, r.limited()); broken != nil {
+		return damaged("it can't be read to its end", broken)
+	}
+	return err
 }
 
 // countingReader counts bytes. Its ReadByte keeps gzip from reading beyond its end.

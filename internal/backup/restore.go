@@ -38,7 +38,7 @@ func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err 
 		return done, err
 	}
 	defer file.Close()
-	if err := s.check(r.Header); err != nil {
+	if err := r.unlessDamaged(s.check(r.Header)); err != nil {
 		return done, err
 	}
 	if err := s.Location.Check(ctx, s.Database); err != nil && !keyfile.IsDatabaseMissing(err) {
@@ -47,7 +47,7 @@ func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err 
 	if err := s.finishRekey(ctx); err != nil {
 		return done, err
 	}
-	if err := s.checkKey(r.Header); err != nil {
+	if err := r.unlessDamaged(s.checkKey(r.Header)); err != nil {
 		return done, err
 	}
 	if err := keyfile.MakeFolder(s.Location.Dir); err != nil {
@@ -59,10 +59,9 @@ func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err 
 	}
 	done.Before = before
 	s.step("read")
-	var m Manifest
 	done.Aside, err = sqldb.Replace(ctx, s.Database, r.Header.build(func(l sqldb.Load) error {
-		m, err = s.load(ctx, r, l, files{
-			medium:  func(key string, size int64, from io.Reader) error { return s.addMedium(ctx, key, size, from) },
+		done.Info, err = s.load(ctx, r, l, files{
+			medium:  func(want blob.Expected, size int64, from io.Reader) error { return s.addMedium(ctx, want, size, from) },
 			keyFile: func(text string) error { return s.stageKey(r.Header, text) },
 		})
 		s.step("loaded")
@@ -83,7 +82,7 @@ func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err 
 		return done, err
 	}
 	done.KeyFile = r.Header.KeyFile && box != nil
-	done.Info = Info{Header: r.Header, Manifest: m, Encrypted: encrypted}
+	done.Info.Encrypted = encrypted
 	done.Older, err = s.older(r.Header)
 	s.step("done")
 	return done, err
@@ -190,14 +189,20 @@ func (s *Service) backUpFirst(ctx context.Context) (file, kept string, err error
 	return file, "", err
 }
 
-// addMedium adds an uploaded file that is not there. Its name is never used for another content.
-func (s *Service) addMedium(ctx context.Context, key string, size int64, from io.Reader) error {
+// addMedium adds an uploaded file unless it is there as it was uploaded, or was not compared and has the same size. A name
+// is never used for another content.
+func (s *Service) addMedium(ctx context.Context, want blob.Expected, size int64, from io.Reader) error {
 	if s.Media == nil {
 		return nil
 	}
-	there, err := s.Media.Read(ctx, key)
+	there, err := s.Media.Read(ctx, want.Key)
 	if err == nil {
 		same := there.Size() == size
+		if same && want.Digest != "" {
+			read := blob.NewDigestReader(there, size)
+			_, err = io.Copy(io.Discard, read)
+			same = err == nil && read.Is(want)
+		}
 		_ = there.Close()
 		if same {
 			return nil
@@ -205,6 +210,6 @@ func (s *Service) addMedium(ctx context.Context, key string, size int64, from io
 	} else if !errors.Is(err, blob.ErrNotFound) {
 		return err
 	}
-	_, err = s.Media.Write(ctx, key, from)
+	_, err = s.Media.Write(ctx, want.Key, from)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/jobs"
@@ -218,6 +219,9 @@ func (k *Keeper) noteWritten(ctx context.Context, run *Schedule, in Place, writt
 // noteSuccess records a backup that was verified.
 func (k *Keeper) noteSuccess(ctx context.Context, r *jobs.Run, made Created, more string) error {
 	k.Log.Info("a scheduled backup was written and verified", "file", made.File, "rows", made.Info.Rows())
+	if len(made.Info.Lacks) > 0 {
+		k.Log.Error("uploaded files are missing or damaged, and not in the backup", "which", blob.LacksText(made.Info.Lacks))
+	}
 	return k.write(ctx, func(tx sqldb.Queries) error {
 		s, err := lockSchedule(ctx, tx)
 		if err != nil {

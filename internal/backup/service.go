@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,8 +26,8 @@ type Service struct {
 	Database sqldb.Options
 	// Media is where uploaded files are, nil for a service without any.
 	Media *blob.Bucket
-	// Files lists the keys of the uploaded files that content refers to, nil for a service without any.
-	Files func(ctx context.Context, c *sqldb.Content) ([]string, error)
+	// Files lists the uploaded files that content refers to, nil for a service without any.
+	Files func(ctx context.Context, c *sqldb.Content) ([]blob.Expected, error)
 	Now   func() time.Time
 
 	// reached is told of each step of a restore, and when a backup is verified next; nil for nobody.
@@ -181,60 +179,90 @@ func (s *Service) writePlain(ctx context.Context, db *sqldb.DB, scratch string, 
 		if err != nil {
 			return err
 		}
-		for _, t := range c.Tables {
-			if err := a.addTable(ctx, c, t); err != nil {
-				return err
-			}
-		}
-		if h.Media {
-			if err := s.addMedia(ctx, a, c); err != nil {
-				return err
-			}
-		}
-		if h.KeyFile {
-			if err := s.addKeyFile(a, h.Key); err != nil {
-				return err
-			}
-		}
-		info = Info{Header: h, Manifest: a.manifest}
-		return a.close()
+		info, err = s.fill(ctx, a, c, h)
+		return err
 	})
 	return info, err
 }
 
-// addMedia adds the uploaded files. It is an error of kind Unavailable ([CodeFilesMissing]) when the
-// content refers to others: a folder that can't be read looks like one that has none.
-func (s *Service) addMedia(ctx context.Context, a *archive, c *sqldb.Content) error {
-	missing := map[string]bool{}
-	if s.Files != nil {
-		keys, err := s.Files(ctx, c)
-		if err != nil {
-			return err
-		}
-		for _, key := range keys {
-			missing[key] = true
+// fill writes what follows the header.
+func (s *Service) fill(ctx context.Context, a *archive, c *sqldb.Content, h Header) (info Info, err error) {
+	info.Header = h
+	for _, t := range c.Tables {
+		if err := a.addTable(ctx, c, t); err != nil {
+			return info, err
 		}
 	}
-	err := s.Media.Each(ctx, "", func(key string, _ int64) error {
+	if h.Media {
+		if info.Lacks, err = s.addMedia(ctx, a, c); err != nil {
+			return info, err
+		}
+	}
+	if h.KeyFile {
+		if err := s.addKeyFile(a, h.Key); err != nil {
+			return info, err
+		}
+	}
+	if box, err := s.Location.Load(); err == nil && box.Matches(h.Key) {
+		a.box, info.Authenticity = box, Authentic
+	}
+	err = a.close()
+	info.Manifest = a.manifest
+	return info, err
+}
+
+// addMedia adds the uploaded files. It returns those that the content refers to and that are not there as they were
+// uploaded. It is an error of kind Unavailable ([CodeFilesMissing]) when their whole folder is missing: the disk may not
+// be mounted.
+func (s *Service) addMedia(ctx context.Context, a *archive, c *sqldb.Content) ([]blob.Lack, error) {
+	files, err := s.comparison(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	err = s.Media.Each(ctx, "", func(key string, _ int64) error {
 		if !validKey(key) {
 			return nil // not one of ours
 		}
-		from, err := s.Media.Read(ctx, key)
-		if errors.Is(err, blob.ErrNotFound) {
-			return nil // nothing referred to it any more
-		}
-		if err != nil {
-			return err
-		}
-		defer from.Close()
-		delete(missing, key)
-		return a.addMedium(key, from.Size(), from)
+		return s.addFile(ctx, a, files, key)
 	})
-	if err != nil || len(missing) == 0 {
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range files.Left() {
+		if !s.Media.HasFolder(key) {
+			return nil, fault.Unavailable(CodeFilesMissing, fmt.Sprintf("The folder of uploaded files is missing in %s: %s", s.Media, blob.LacksText(files.Lacks())))
+		}
+	}
+	return files.Lacks(), nil
+}
+
+func (s *Service) addFile(ctx context.Context, a *archive, files *blob.Comparison, key string) error {
+	from, err := s.Media.Read(ctx, key)
+	switch {
+	case errors.Is(err, blob.ErrNotFound):
+		return nil // it was removed meanwhile, or is missing
+	case blob.IsUnreadable(err):
+		files.Lack(key, "can't be read")
+		return nil
+	case err != nil:
 		return err
 	}
-	first := slices.Min(slices.Collect(maps.Keys(missing)))
-	return fault.Unavailable(CodeFilesMissing, fmt.Sprintf("Uploaded files are missing in %s, or can't be read: %d, the first is %s", s.Media, len(missing), first))
+	defer from.Close()
+	read := blob.NewDigestReader(from, from.Size())
+	if err := a.addMedium(key, from.Size(), read); err != nil {
+		return err
+	}
+	files.Found(key, read)
+	return nil
+}
+
+// comparison is with the uploaded files that content refers to.
+func (s *Service) comparison(ctx context.Context, c *sqldb.Content) (*blob.Comparison, error) {
+	if s.Files == nil {
+		return blob.NewComparison(nil), nil
+	}
+	list, err := s.Files(ctx, c)
+	return blob.NewComparison(list), err
 }
 
 func (s *Service) addKeyFile(a *archive, check string) error {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -22,6 +23,8 @@ type Verification struct {
 	Rows       int64     `json:"rows"`
 	// Problem is what is wrong with it, "" for a whole backup.
 	Problem string `json:"problem,omitempty"`
+	// Lacks names uploaded files that it does not have, "" for none.
+	Lacks string `json:"lacks,omitempty"`
 }
 
 // whole reports whether the backup was verified and has no problem. The zero value was not verified.
@@ -38,6 +41,9 @@ func verificationOf(file string, info Info, err error, now time.Time) Verificati
 	v := Verification{File: file, CreatedAt: info.Header.CreatedAt.UTC(), VerifiedAt: now.UTC().Truncate(time.Second), Rows: info.Rows()}
 	if v.CreatedAt.After(v.VerifiedAt) { // a false time would hide for long that no newer backup is verified
 		v.CreatedAt = v.VerifiedAt
+	}
+	if len(info.Lacks) > 0 {
+		v.Lacks = blob.LacksText(info.Lacks)
 	}
 	if err != nil {
 		v.Problem = "It could not be verified"
@@ -66,16 +72,16 @@ func Verifications(ctx context.Context, q sqldb.Queries) (list []Verification, e
 	return list, err
 }
 
-// LastVerified returns the time of the content of the newest backup that was verified up to now and
-// is whole, false without any. A later record is from a time when the clock was wrong.
-func LastVerified(ctx context.Context, q sqldb.Queries, now time.Time) (at time.Time, known bool, err error) {
+// LastVerified returns the record of the newest backup that was verified up to now and is whole, the
+// zero value without any. A later record is from a time when the clock was wrong.
+func LastVerified(ctx context.Context, q sqldb.Queries, now time.Time) (Verification, error) {
 	list, err := Verifications(ctx, q)
 	for _, v := range list {
 		if v.whole() && !v.VerifiedAt.After(now) {
-			return v.CreatedAt, true, nil
+			return v, nil
 		}
 	}
-	return time.Time{}, false, err
+	return Verification{}, err
 }
 
 // Recorded returns the record of a backup in a list, the zero value without one.

@@ -11,6 +11,7 @@ import (
 
 	"filippo.io/age"
 
+	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -40,19 +41,19 @@ func (s *Service) verifyIn(ctx context.Context, folder, prefix string, from Sour
 		return info, err
 	}
 	defer file.Close()
-	if err := s.check(r.Header); err != nil {
+	if err := r.unlessDamaged(s.check(r.Header)); err != nil {
 		return info, err
 	}
-	var m Manifest
 	o := sqldb.Options{Path: filepath.Join(dir, verifyFile), Schemas: s.Database.Schemas}
 	err = sqldb.BuildFile(ctx, o, r.Header.build(func(l sqldb.Load) error {
-		m, err = s.load(ctx, r, l, files{
-			medium:  func(string, int64, io.Reader) error { return nil },
+		info, err = s.load(ctx, r, l, files{
+			medium:  func(blob.Expected, int64, io.Reader) error { return nil },
 			keyFile: func(string) error { return nil },
 		})
 		return err
 	}))
-	return Info{Header: r.Header, Manifest: m, Encrypted: encrypted}, unfit(err)
+	info.Header, info.Encrypted = r.Header, encrypted
+	return info, unfit(err)
 }
 
 // CreateVerified is Create, calls written, and then verifies the file. A backup that was written and
@@ -124,52 +125,88 @@ func (s *Service) check(h Header) error {
 
 // files takes what a backup holds beside rows.
 type files struct {
-	medium  func(key string, size int64, from io.Reader) error
+	// medium takes an uploaded file. Its digest is "" when no row refers to it.
+	medium  func(want blob.Expected, size int64, from io.Reader) error
 	keyFile func(text string) error
 }
 
 // load reads a whole backup, loads its rows, and compares what was loaded with what was written.
-func (s *Service) load(ctx context.Context, r *Reader, l sqldb.Load, f files) (m Manifest, err error) {
+func (s *Service) load(ctx context.Context, r *Reader, l sqldb.Load, f files) (info Info, err error) {
+	info.Header = r.Header
 	empty, err := l.Content(ctx)
 	if err != nil {
-		return m, err
+		return info, err
 	}
 	if err := sameTables(empty.Tables, r.Header.Tables); err != nil {
-		return m, err
+		return info, err
 	}
 	if err := r.Tables(func(t sqldb.Table, next func() ([]any, error)) error { return l.Table(ctx, t, next) }); err != nil {
-		return m, err
-	}
-	if err := r.Media(f.medium); err != nil {
-		return m, err
-	}
-	text, err := r.KeyFile()
-	if err != nil {
-		return m, err
-	}
-	if m, err = r.End(); err != nil {
-		return m, err
-	}
-	if err := s.checkKeyText(r.Header, text); err != nil {
-		return m, err
+		return info, err
 	}
 	c, err := l.Content(ctx)
 	if err != nil {
-		return m, err
+		return info, err
 	}
-	for _, t := range r.Header.Tables {
+	if info.Lacks, err = s.loadMedia(ctx, r, c, f); err != nil {
+		return info, err
+	}
+	text, err := r.KeyFile()
+	if err != nil {
+		return info, err
+	}
+	if info.Manifest, err = r.End(); err != nil {
+		return info, err
+	}
+	if info.Authenticity, err = s.authenticate(r.Header, info.Manifest); err != nil {
+		return info, err
+	}
+	if err := s.checkKeyText(r.Header, text); err != nil {
+		return info, err
+	}
+	if err := checkRows(ctx, c, info); err != nil {
+		return info, err
+	}
+	return info, f.keyFile(text)
+}
+
+// loadMedia reads the uploaded files, and returns those that the backup does not have as they were uploaded.
+func (s *Service) loadMedia(ctx context.Context, r *Reader, c *sqldb.Content, f files) ([]blob.Lack, error) {
+	comparison, err := s.comparison(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	err = r.Media(func(key string, size int64, from io.Reader) error {
+		read := blob.NewDigestReader(from, size)
+		if err := f.medium(comparison.Of(key), size, read); err != nil {
+			return err
+		}
+		if _, err := io.Copy(io.Discard, read); err != nil {
+			return damaged("it can't be read to its end", err)
+		}
+		comparison.Found(key, read)
+		return nil
+	})
+	if err != nil || !r.Header.Media {
+		return nil, err
+	}
+	return comparison.Lacks(), nil
+}
+
+// checkRows is an error unless the rows that were loaded are those that were written.
+func checkRows(ctx context.Context, c *sqldb.Content, info Info) error {
+	for _, t := range info.Header.Tables {
 		sum, err := sumTable(ctx, c, t, func() {})
 		if err != nil {
-			return m, err
+			return err
 		}
-		if sum != m.Tables[t.Name] {
-			return m, damaged(fmt.Sprintf("the table %s has other rows than were written", t.Name), nil)
+		if sum != info.Manifest.Tables[t.Name] {
+			return damaged(fmt.Sprintf("the table %s has other rows than were written", t.Name), nil)
 		}
 	}
-	if check, err := c.Meta(ctx, keyfile.CheckName); err != nil || check != r.Header.Key {
-		return m, damaged("its rows belong to another key file than it says", err)
+	if check, err := c.Meta(ctx, keyfile.CheckName); err != nil || check != info.Header.Key {
+		return damaged("its rows belong to another key file than it says", err)
 	}
-	return m, f.keyFile(text)
+	return nil
 }
 
 // checkKeyText is an error when the key file in a backup is not the one that its rows belong to.

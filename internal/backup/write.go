@@ -14,6 +14,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -37,6 +38,7 @@ type archive struct {
 	at       time.Time
 	content  hash.Hash
 	manifest Manifest
+	box      *keyfile.Box // authenticates it, nil for none
 }
 
 func newArchive(to io.Writer, h Header) (*archive, error) {
@@ -51,6 +53,9 @@ func newArchive(to io.Writer, h Header) (*archive, error) {
 // close writes the manifest, with which the backup is complete.
 func (a *archive) close() error {
 	a.manifest.Content = hex.EncodeToString(a.content.Sum(nil))
+	if a.box != nil {
+		a.manifest.MAC = mac(a.box, a.manifest.Content)
+	}
 	if err := a.addJSON(manifestMember, a.manifest); err != nil {
 		return err
 	}

@@ -34,8 +34,8 @@ type Bucket struct {
 
 // files are the files of a folder or of a bucket of S3. Its errors name neither.
 type files interface {
-	// exist is false for a folder that the first file creates.
-	exist() bool
+	// exist is false for a key whose folder the first file creates.
+	exist(key string) bool
 	write(ctx context.Context, key string, from io.Reader) (size int64, err error)
 	read(ctx context.Context, key string) (Reader, error)
 	remove(ctx context.Context, key string) error
@@ -142,6 +142,9 @@ type Reader struct {
 	size int64
 }
 
+// NewReader reads a file of a size in bytes from elsewhere.
+func NewReader(from io.ReadSeekCloser, size int64) Reader { return Reader{from, size} }
+
 // Size returns the size of the file in bytes.
 func (r Reader) Size() int64 { return r.size }
 
@@ -172,7 +175,7 @@ const checkKey = "check"
 // Check is an error of kind Unavailable ([CodeUnavailable]) unless files can be written and
 // removed. It does not create a folder.
 func (b *Bucket) Check(ctx context.Context) error {
-	if !b.files.exist() {
+	if !b.HasFolder(checkKey) {
 		return nil
 	}
 	checking, end := context.WithCancel(ctx)
@@ -187,6 +190,9 @@ func (b *Bucket) Check(ctx context.Context) error {
 	}
 	return err
 }
+
+// HasFolder reports whether the folder of a key exists; in a bucket of S3 it always does. A disk that is not mounted has none.
+func (b *Bucket) HasFolder(key string) bool { return b.files.exist(key) }
 
 // Each calls fn with the key and the size in bytes of every file whose key begins with prefix, in the
 // order of the keys.

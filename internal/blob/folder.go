@@ -27,8 +27,11 @@ func (f folder) path(key string) (string, error) {
 	return filepath.Join(string(f), name), nil
 }
 
-func (f folder) exist() bool {
-	_, err := os.Stat(string(f))
+func (f folder) exist(key string) bool {
+	path, err := f.path(key)
+	if err == nil {
+		_, err = os.Stat(filepath.Dir(path))
+	}
 	return !errors.Is(err, fs.ErrNotExist)
 }
 

@@ -102,7 +102,7 @@ func (r required) RetrieveWithCredContext(c *credentials.CredContext) (credentia
 	return v, err
 }
 
-func (s *s3) exist() bool { return true }
+func (s *s3) exist(string) bool { return true }
 
 func (s *s3) close() { s.closeIdle() }
 

@@ -53,7 +53,7 @@ var nextSteps = fault.NextSteps{
 	"not_possible":                   "list what is possible with: countersign addon iap simulate list",
 	"simulator_full":                 "forget them all with: countersign addon iap simulate clear",
 	"backup_encrypted":               "name the file with its age private key: --identity FILE",
-	"backup_files_missing":           "check the folder or the bucket and its permissions, and copy lost files back; or remove them from their items and profiles",
+	"backup_files_missing":           "mount the disk, check the folder or the bucket and its permissions, and copy lost files back; or remove them from their items and profiles",
 	"backup_not_found":               "list them with: {service} backup list",
 	"database_in_use":                "stop the server, and other programs that have the database open, such as a connection pooler, then try again",
 	"database_not_empty":             "name an empty database with --to, or move that one away first",

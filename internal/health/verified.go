@@ -25,7 +25,7 @@ func VerifiedBackup(ctx context.Context, db *sqldb.DB, p Location) Finding {
 	if err != nil {
 		return Of(name, err, why, "Check the database.")
 	}
-	at, known, err := backup.LastVerified(ctx, db.Queries(), p.Now)
+	last, err := backup.LastVerified(ctx, db.Queries(), p.Now)
 	if err != nil {
 		return Of(name, err, why, "Check the database.")
 	}
@@ -37,8 +37,12 @@ func VerifiedBackup(ctx context.Context, db *sqldb.DB, p Location) Finding {
 	if schedule.Active {
 		fix = "See why with: " + p.Command + " backup schedule"
 	}
+	at, known := last.CreatedAt, !last.VerifiedAt.IsZero()
 	age := p.Now.Sub(at)
 	switch {
+	case known && age <= verifiedFor && last.Lacks != "":
+		return Finding{name, Warn, fmt.Sprintf("The newest verified backup (%s) lacks %s", at.Format(time.RFC3339), last.Lacks), "They could not be restored from it.",
+			"Copy these files back from an earlier backup, or upload them again."}
 	case known && age <= verifiedFor:
 		return good(name, fmt.Sprintf("The newest verified backup is of %s", at.Format(time.RFC3339)))
 	case !some || p.Now.Sub(began) < day:

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
@@ -67,5 +69,17 @@ func (s *Store) checkMedia(ctx context.Context) health.Finding {
 	if err := s.Media.Bucket().Check(ctx); err != nil {
 		return health.Of(name, err, why, "Check the folder or the bucket, and --media and its credentials.")
 	}
-	return health.Finding{Name: name, Level: health.OK, What: "Uploaded files can be written to " + s.Media.Bucket().String()}
+	files, compared, lacks, err := s.Media.Compare(ctx)
+	if err != nil {
+		return health.Of(name, err, why, "Check the folder or the bucket, and --media and its credentials.")
+	}
+	if len(lacks) > 0 {
+		return health.Finding{Name: name, Level: health.Fail, What: fmt.Sprintf("In %s, %s", s.Media.Bucket(), blob.LacksText(lacks)),
+			Why: "Nobody can see or download them, and new backups lack them.", Fix: "Copy them back from an earlier backup, or upload them again."}
+	}
+	what := "Uploaded files can be written to " + s.Media.Bucket().String()
+	if files > 0 {
+		what += fmt.Sprintf("; %d are there, %d of them compared by content", files, compared)
+	}
+	return health.Finding{Name: name, Level: health.OK, What: what}
 }

@@ -102,7 +102,7 @@ func (s *Service) Download(ctx context.Context, a people.Actor, value string, ta
 	}
 	m, content, err := s.open(ctx, m)
 	if errors.Is(err, ErrNotFound) {
-		err = ErrNoFile
+		err = fmt.Errorf("media: the file is missing: %s", key(m)) // the seller did not remove it
 	}
 	if err != nil || !taken {
 		return m, content, err

@@ -6,6 +6,7 @@ package media
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"path"
 	"regexp"
 	"strings"
@@ -43,13 +44,14 @@ type Service struct {
 	validation *validation.Validator
 	bucket     *blob.Bucket
 	now        func() time.Time
+	log        *slog.Logger
 	// decoding has room for one: a picture may need hundreds of megabytes while it is decoded.
 	decoding chan struct{}
 }
 
 // New returns the uploaded files of a store, which are in a bucket.
-func New(db *storedb.DB, gate *access.Gate, v *validation.Validator, bucket *blob.Bucket, now func() time.Time) *Service {
-	return &Service{db: db, gate: gate, validation: v, bucket: bucket, now: now, decoding: make(chan struct{}, 1)}
+func New(db *storedb.DB, gate *access.Gate, v *validation.Validator, bucket *blob.Bucket, now func() time.Time, log *slog.Logger) *Service {
+	return &Service{db: db, gate: gate, validation: v, bucket: bucket, now: now, log: log, decoding: make(chan struct{}, 1)}
 }
 
 // What this package writes into the audit log.
@@ -111,6 +113,9 @@ func (s *Service) open(ctx context.Context, m Medium) (Medium, blob.Reader, erro
 	r, err := s.bucket.Read(ctx, key(m))
 	if errors.Is(err, blob.ErrNotFound) {
 		err = ErrNotFound
+	}
+	if err == nil {
+		r, err = s.intact(m, r)
 	}
 	return m, r, err
 }

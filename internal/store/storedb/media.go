@@ -82,12 +82,12 @@ func (d *DB) EachMedium(ctx context.Context, fn func(m Medium, unusedSince count
 	}
 	return sqldb.Each(ctx, d.Queries, func(r sqldb.Row) (one row, err error) {
 		m := &one.Medium
-		err = r.Scan(&m.Name, &m.Kind, &m.ItemID, column(&one.unused))
+		err = r.Scan(&m.Name, &m.Kind, &m.Size, &m.Digest, &m.ItemID, column(&one.unused))
 		return one, err
-	}, func(one row) error { return fn(one.Medium, one.unused) }, `SELECT name, kind, coalesce(item_id, 0), unused_since FROM media`)
+	}, func(one row) error { return fn(one.Medium, one.unused) }, `SELECT name, kind, size, digest, coalesce(item_id, 0), unused_since FROM media`)
 }
 
-// MediaInUse calls fn with the name and the kind of every medium in a snapshot whose file is complete and
+// MediaInUse calls fn with the name, the kind, the size and the digest of every medium in a snapshot whose file is complete and
 // for which it was not noted that nothing refers to it.
 func MediaInUse(ctx context.Context, c *sqldb.Content, fn func(Medium) error) error {
 	for _, t := range c.Tables {
@@ -99,10 +99,11 @@ func MediaInUse(ctx context.Context, c *sqldb.Content, fn func(Medium) error) er
 			digest, _ := at(row, "digest").(string)
 			name, _ := at(row, "name").(string)
 			kind, _ := at(row, "kind").(string)
+			size, _ := at(row, "size").(int64)
 			if digest == "" || at(row, "unused_since") != nil {
 				return nil
 			}
-			return fn(Medium{Name: name, Kind: MediumKind(kind)})
+			return fn(Medium{Name: name, Kind: MediumKind(kind), Size: size, Digest: digest})
 		})
 	}
 	return nil

@@ -1,0 +1,131 @@
+package backup_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/backup"
+	"github.com/countersign/countersign/internal/dbtest"
+)
+
+// rewritten writes a backup again with correct sums, as somebody without the key file can. change changes its manifest, and
+// comment is added to its header.
+func rewritten(t testing.TB, file, comment string, change func(*backup.Manifest)) string {
+	t.Helper()
+	from, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	z, err := gzip.NewReader(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var to bytes.Buffer
+	packed := gzip.NewWriter(&to)
+	in, out, content := tar.NewReader(z), tar.NewWriter(packed), sha256.New()
+	for {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		text, readErr := io.ReadAll(in)
+		if err := errors.Join(err, readErr); err != nil {
+			t.Fatal(err)
+		}
+		switch h.Name {
+		case "header.json":
+			text = bytes.Replace(text, []byte("{"), []byte(`{"comment":"`+comment+`",`), 1)
+		case "manifest.json":
+			var m backup.Manifest
+			if err := json.Unmarshal(text, &m); err != nil {
+				t.Fatal(err)
+			}
+			m.Content = fmt.Sprintf("%x", content.Sum(nil))
+			change(&m)
+			text, _ = json.Marshal(m)
+		}
+		h.Size = int64(len(text))
+		fmt.Fprintf(content, "%d %s %d\n", len(h.Name), h.Name, h.Size)
+		content.Write(text)
+		if err := out.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = out.Write(text)
+	}
+	path := filepath.Join(t.TempDir(), "rewritten.backup")
+	if err := errors.Join(out.Close(), packed.Close(), os.WriteFile(path, to.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestABackupIsAuthenticatedByItsKeyFile(t *testing.T) {
+	t.Parallel()
+	template.Engines(t, func(t *testing.T, db dbtest.DB) {
+		t.Parallel()
+		p := at(t, db)
+		made := p.create(t, backup.CreateOptions{KeyFile: true})
+		asIs, noCode := func(*backup.Manifest) {}, func(m *backup.Manifest) { m.MAC = "" }
+		stranger := at(t, dbtest.New(t, dbtest.SQLite))
+		for _, c := range []struct {
+			name string
+			at   place
+			file string
+			want backup.Authenticity // "" for a damaged one
+		}{
+			{"as it was written", p, made.File, backup.Authentic},
+			{"one of an earlier version", p, rewritten(t, made.File, "", noCode), backup.NoCode},
+			{"changed, with correct sums", p, rewritten(t, made.File, "a change", asIs), ""},
+			{"with another code", p, rewritten(t, made.File, "", func(m *backup.Manifest) { m.MAC = strings.Repeat("00", 32) }), ""},
+			{"with a code that is not one", p, rewritten(t, made.File, "", func(m *backup.Manifest) { m.MAC = "x" }), ""},
+			{"where its key file is not", stranger, made.File, backup.NoKey},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				info, err := c.at.backups.Verify(t.Context(), backup.Source{File: c.file})
+				if c.want == "" {
+					wantCode(t, err, countersign.KindInvalid, backup.CodeDamaged)
+				} else if err != nil || info.Authenticity != c.want {
+					t.Errorf("%q, %v, want %q", info.Authenticity, err, c.want)
+				}
+			})
+		}
+		if done := p.restore(t, rewritten(t, made.File, "", noCode)); done.Info.Authenticity != backup.NoCode {
+			t.Errorf("restored: %q", done.Info.Authenticity)
+		}
+	})
+}
+
+// A damaged header may say anything, such as that a newer version wrote it.
+func TestABackupWithADamagedHeaderIsDamaged(t *testing.T) {
+	t.Parallel()
+	p := at(t, template.New(t, dbtest.SQLite))
+	for name, header := range map[string]string{
+		"a newer format":  `{"format":3,"service":"store"}`,
+		"another service": `{"format":1,"service":"stora"}`,
+		"a newer version": `{"format":1,"service":"store","versions":{"store":9999}}`,
+		"another key":     `{"format":1,"service":"store","key":"x"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "x.backup")
+			text := archive("header.json", header)
+			text[len(text)-8] ^= 1 // gzip's sum
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := p.backups.Restore(t.Context(), backup.Source{File: file})
+			wantCode(t, err, countersign.KindInvalid, backup.CodeDamaged)
+		})
+	}
+}

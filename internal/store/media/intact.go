@@ -1,0 +1,141 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/blob"
+)
+
+// readFirst is up to which size, in bytes, a file is read before it is sent. A larger one is compared while it is sent.
+const readFirst = 1 << 20
+
+// errContent is the error of a file whose content is not what was uploaded.
+var errContent = errors.New("media: the file is damaged: its content is not what was uploaded")
+
+// expected is the file of a medium as it was uploaded.
+func expected(m Medium) blob.Expected {
+	return blob.Expected{Key: key(m), Size: m.Size, Digest: m.Digest}
+}
+
+// intact returns the content of a medium that is not damaged. The end of a large damaged one is never read: whoever gets it
+// sees that it is not complete.
+func (s *Service) intact(m Medium, r blob.Reader) (blob.Reader, error) {
+	if r.Size() != m.Size {
+		return blob.Reader{}, errors.Join(fmt.Errorf("%w: %s", errContent, key(m)), r.Close())
+	}
+	if m.Size > readFirst {
+		return blob.NewReader(&watched{ReadSeekCloser: r, service: s, m: m, digest: blob.NewDigestReader(r, m.Size)}, m.Size), nil
+	}
+	digest := blob.NewDigestReader(r, m.Size)
+	content, err := io.ReadAll(digest)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return blob.Reader{}, err
+	}
+	if !digest.Is(expected(m)) {
+		return blob.Reader{}, fmt.Errorf("%w: %s", errContent, key(m))
+	}
+	return blob.NewReader(inMemory{bytes.NewReader(content)}, m.Size), nil
+}
+
+// inMemory is content that needs no closing.
+type inMemory struct{ *bytes.Reader }
+
+// Close implements [io.Closer].
+func (inMemory) Close() error { return nil }
+
+// watched compares a file that is read from its begin to its end, and holds the end back when it is damaged.
+type watched struct {
+	io.ReadSeekCloser
+	service *Service
+	m       Medium
+	digest  *blob.DigestReader // nil once something was left out
+	at      int64
+}
+
+// Seek implements [io.Seeker].
+func (w *watched) Seek(offset int64, whence int) (int64, error) {
+	at, err := w.ReadSeekCloser.Seek(offset, whence)
+	if at == 0 {
+		w.digest = blob.NewDigestReader(w.ReadSeekCloser, w.m.Size)
+	} else if at != w.at {
+		w.digest = nil
+	}
+	w.at = at
+	return at, err
+}
+
+// Read implements [io.Reader].
+func (w *watched) Read(p []byte) (int, error) {
+	if w.digest == nil {
+		return w.ReadSeekCloser.Read(p)
+	}
+	n, err := w.digest.Read(p)
+	w.at += int64(n)
+	if w.at == w.m.Size && !w.digest.Is(expected(w.m)) {
+		w.service.log.Error("an uploaded file is damaged; what was sent of it is not complete", "file", key(w.m))
+		return 0, errContent
+	}
+	return n, err
+}
+
+// comparedBytes is how much of the content of files [Service.Compare] reads.
+const comparedBytes = 64 << 20
+
+// Compare compares all files that something refers to with the database by their sizes, and some by their content: as many as
+// 64 MB. It returns how many it compared by content, and what is lacking.
+func (s *Service) Compare(ctx context.Context) (files, compared int, lacks []blob.Lack, err error) {
+	var list []blob.Expected
+	err = s.db.EachMedium(ctx, func(m Medium, unused countersign.Timestamp) error {
+		if m.Digest != "" && unused.IsZero() {
+			list = append(list, expected(m))
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	c, left := blob.NewComparison(list), int64(comparedBytes)
+	err = s.bucket.Each(ctx, "", func(name string, size int64) error {
+		want := c.Of(name)
+		switch {
+		case want.Digest == "":
+		case want.Size != size:
+			c.Lack(name, "damaged")
+		case size > left:
+			c.Skip(name)
+		default:
+			left -= size
+			compared++
+			return s.compare(ctx, c, want)
+		}
+		return nil
+	})
+	return len(list), compared, c.Lacks(), err
+}
+
+// compare compares a file by its content.
+func (s *Service) compare(ctx context.Context, c *blob.Comparison, want blob.Expected) error {
+	r, err := s.bucket.Read(ctx, want.Key)
+	switch {
+	case errors.Is(err, blob.ErrNotFound): // it was removed meanwhile
+		c.Skip(want.Key)
+		return nil
+	case blob.IsUnreadable(err):
+		c.Lack(want.Key, "can't be read")
+		return nil
+	case err != nil:
+		return err
+	}
+	defer r.Close()
+	read := blob.NewDigestReader(r, want.Size)
+	if _, err := io.Copy(io.Discard, read); err != nil {
+		return err
+	}
+	c.Found(want.Key, read)
+	return nil
+}

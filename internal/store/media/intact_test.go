@@ -1,0 +1,122 @@
+package media_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign/internal/blob"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/media"
+	"github.com/countersign/countersign/internal/store/storetest"
+)
+
+// spoil changes the last byte of a file, as a disk may do.
+func spoil(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)-1] ^= 1
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestADamagedFileIsNotServedAsWhole(t *testing.T) {
+	storetest.EitherShops(t, func(t *testing.T, f *storetest.Fixture) {
+		sold, err := f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			name  string
+			size  int
+			spoil func(t *testing.T, path string)
+		}{
+			{"a small file", 10, spoil},
+			{"a large file", 1<<20 + 1, spoil},
+			{"a file that was cut", 10, func(t *testing.T, path string) {
+				if err := os.Truncate(path, 9); err != nil {
+					t.Fatal(err)
+				}
+			}},
+			{"a file that is missing", 10, func(t *testing.T, path string) {
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+			}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				content := strings.Repeat("x", c.size)
+				if _, err := f.Media.SetItem(t.Context(), storetest.Operator, 1, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader(content)}); err != nil {
+					t.Fatal(err)
+				}
+				token, _, err := f.Media.CreateLink(t.Context(), storetest.Operator, sold.ID, time.Hour)
+				if err != nil {
+					t.Fatal(err)
+				}
+				read := func() ([]byte, error) {
+					_, r, err := f.Media.Download(t.Context(), people.Buyer(people.FacePage, storetest.Client), token, false)
+					if err != nil {
+						return nil, err
+					}
+					defer r.Close()
+					for _, whence := range []int{io.SeekEnd, io.SeekStart} { // as a server finds the size
+						if _, err := r.Seek(0, whence); err != nil {
+							t.Fatal(err)
+						}
+					}
+					return io.ReadAll(r)
+				}
+				if got, err := read(); err != nil || string(got) != content {
+					t.Errorf("whole: %d bytes, %v", len(got), err)
+				}
+				m, _, err := f.Media.ItemFile(t.Context(), storetest.Operator, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.spoil(t, filepath.Join(f.At.Dir, "media", "private", m.Name))
+				if got, err := read(); err == nil || len(got) >= c.size || fault.HasCode(err, "download_no_file") {
+					t.Errorf("damaged: %d bytes, %v", len(got), err)
+				}
+			})
+		}
+	})
+}
+
+func TestFilesAreComparedWithWhatWasUploaded(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		if files, compared, lacks, err := f.Media.Compare(t.Context()); files+compared+len(lacks) != 0 || err != nil {
+			t.Errorf("without files: %d, %d, %v, %v", files, compared, lacks, err)
+		}
+		var paths []string
+		var want []blob.Lack
+		for _, slot := range []media.Slot{media.Avatar, media.Cover} {
+			w, err := f.Media.SetProfile(t.Context(), storetest.Operator, "ada", slot, storetest.Picture(t, 8))
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := filepath.Base(media.ProfileAddress(w, slot))
+			paths = append(paths, filepath.Join(f.At.Dir, "media", "public", name))
+			want = append(want, blob.Lack{Key: "public/" + name, Why: map[media.Slot]string{media.Avatar: "damaged", media.Cover: "missing"}[slot]})
+		}
+		if files, compared, lacks, err := f.Media.Compare(t.Context()); files != 2 || compared != 2 || len(lacks) > 0 || err != nil {
+			t.Errorf("whole: %d, %d, %v, %v", files, compared, lacks, err)
+		}
+		spoil(t, paths[0])
+		if err := os.Remove(paths[1]); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, lacks, err := f.Media.Compare(t.Context()); !slices.Equal(lacks, want) || err != nil {
+			t.Errorf("%v, %v, want %v", lacks, err, want)
+		}
+	})
+}
