@@ -2,7 +2,9 @@ package backup
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,9 +80,13 @@ func (k *Keeper) Schedule(ctx context.Context, a people.Actor) (Schedule, error)
 }
 
 // SetSchedule changes the schedule, from which the server then works. Errors are of kind Invalid
-// (backup_schedule, backup_recipient, backup_url).
+// (backup_schedule, backup_recipient, backup_url), and of kind Unavailable (backup_folder,
+// media_unavailable) for a place that can't be written.
 func (k *Keeper) SetSchedule(ctx context.Context, a people.Actor, change func(*Settings)) (s Schedule, err error) {
 	if err := k.May(a); err != nil {
+		return s, err
+	}
+	if err := k.tryPlace(ctx, change); err != nil {
 		return s, err
 	}
 	err = k.DB.Tx(ctx, func(tx sqldb.Queries) error {
@@ -124,6 +130,45 @@ func (k *Keeper) SetSchedule(ctx context.Context, a people.Actor, change func(*S
 		return k.SameKeyFile(ctx, tx)
 	})
 	return s, err
+}
+
+// tryPlace is an error when a change switches backups on, and their place can't be written.
+func (k *Keeper) tryPlace(ctx context.Context, change func(*Settings)) error {
+	s, err := ReadSchedule(ctx, k.DB.Queries())
+	if err != nil {
+		return err
+	}
+	_ = s.unseal(k.Box()) // another place may be set
+	change(&s.Settings)
+	if _, err := s.check(ctx); err != nil || !s.Active {
+		return err
+	}
+	in, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	if in.Bucket != nil {
+		err := in.Bucket.Try(ctx)
+		if errors.Is(err, blob.ErrNoCredentials) { // those of the server may be in its environment alone
+			err = nil
+		}
+		return errors.Join(err, in.Bucket.Close())
+	}
+	return tryFolder(k.Service.folder(in))
+}
+
+// tryFolder is an error unless files can be created in a folder, which it creates.
+func tryFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return folderError(dir, err)
+	}
+	f, err := os.CreateTemp(dir, ".check-*")
+	if err != nil {
+		return folderError(dir, err)
+	}
+	_ = f.Close()
+	_ = os.Remove(f.Name())
+	return nil
 }
 
 func (k *Keeper) now() time.Time { return k.Service.Now().UTC().Truncate(time.Second) }

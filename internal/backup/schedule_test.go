@@ -69,12 +69,29 @@ func TestAFailureIsRecordedAndTriedAgain(t *testing.T) {
 		t.Parallel()
 		s := serve(t, db)
 		blocked := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(blocked, nil, 0o600); err != nil {
-			t.Fatal(err)
+		block := func() { // also root can't write into a file
+			t.Helper()
+			if err := errors.Join(os.RemoveAll(blocked), os.WriteFile(blocked, nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
 		}
-		s.set(func(to *backup.Settings) {
+		unblock := func() {
+			t.Helper()
+			if err := os.RemoveAll(blocked); err != nil {
+				t.Fatal(err)
+			}
+		}
+		there := func(to *backup.Settings) {
 			to.Active, to.Every, to.Out = true, 24*time.Hour, filepath.Join(blocked, "backups")
-		})
+		}
+		block()
+		_, err := s.store.Backups.SetSchedule(t.Context(), operator, there)
+		wantCode(t, err, countersign.KindUnavailable, "backup_folder")
+		_, err = s.store.Backups.SetSchedule(t.Context(), operator, func(to *backup.Settings) { to.Active, to.Out = true, "file://"+blocked+"/backups" })
+		wantCode(t, err, countersign.KindUnavailable, "media_unavailable")
+		unblock()
+		s.set(there)
+		block()
 		s.now = noon.Add(700 * time.Millisecond) // jobs are due in whole seconds
 		s.run(true)
 		got := s.schedule()
@@ -85,15 +102,15 @@ func TestAFailureIsRecordedAndTriedAgain(t *testing.T) {
 		if got := s.schedule(); !got.FailedAt.Equal(noon) || got.Failure == "" {
 			t.Errorf("switched off: %+v", got)
 		}
+		unblock()
 		s.set(func(to *backup.Settings) { to.Active = true })
+		block()
 		if got := s.schedule(); !got.FailedAt.IsZero() || got.Failure != "" {
 			t.Errorf("switched on again: %+v", got)
 		}
 		s.run(true)
 		got = s.schedule()
-		if err := os.Remove(blocked); err != nil {
-			t.Fatal(err)
-		}
+		unblock()
 		s.now = got.Next
 		s.run(true)
 		if got := s.schedule(); !got.SucceededAt.Equal(s.now) || !got.Next.Equal(noon.Add(24*time.Hour)) {

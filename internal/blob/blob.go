@@ -18,6 +18,9 @@ import (
 // ErrNotFound is the error of a key that has no file.
 var ErrNotFound = errors.New("blob: no such file")
 
+// ErrNoCredentials is the cause when this process has no credentials for a bucket. Another process may have some.
+var ErrNoCredentials = errors.New("no credentials of AWS found")
+
 // CodeUnavailable is the code of the error of kind Unavailable when a bucket can't be reached
 // or written.
 const CodeUnavailable = "media_unavailable"
@@ -178,6 +181,11 @@ func (b *Bucket) Check(ctx context.Context) error {
 	if !b.HasFolder(checkKey) {
 		return nil
 	}
+	return b.Try(ctx)
+}
+
+// Try is [Bucket.Check], and creates a folder.
+func (b *Bucket) Try(ctx context.Context) error {
 	checking, end := context.WithCancel(ctx)
 	defer end()
 	defer time.AfterFunc(openTime, end).Stop()

@@ -97,7 +97,7 @@ type required struct{ credentials.Provider }
 func (r required) RetrieveWithCredContext(c *credentials.CredContext) (credentials.Value, error) {
 	v, err := r.Provider.RetrieveWithCredContext(c)
 	if err == nil && v.SignerType.IsAnonymous() {
-		err = errors.New("no credentials of AWS found")
+		err = ErrNoCredentials
 	}
 	return v, err
 }
