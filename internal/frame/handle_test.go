@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
@@ -216,4 +217,20 @@ func TestVisitorTellsWhoIsSignedInToOtherFaces(t *testing.T) {
 			t.Errorf("from another site: %t %v", signedIn, err)
 		}
 	})
+}
+
+// A full disk, or writes that are switched off.
+func TestPagesAreReadWhileNothingCanBeWritten(t *testing.T) {
+	s := newSite(t, dbtest.New(t, dbtest.SQLite), nil)
+	s.administrator(t)
+	b := s.signedIn(t)
+	b.Post("/admin", "name", "a flash").LeadsTo("/admin")
+	_, _ = s.database.Queries().Exec(t.Context(), `PRAGMA query_only = 1`) // whose own commit fails, too
+	for range 2 {                                                          // also after the time at which a session is renewed
+		b.Get("/admin").Status(http.StatusOK).Says("Kept a flash.").Says("signed in as")
+		s.clock.Move(time.Hour)
+	}
+	s.browser(t).Get("/admin").LeadsTo("/admincp/login?next=%2Fadmin")
+	b.Post("/admin", "name", "x").Status(http.StatusServiceUnavailable)
+	s.browser(t).Post("/admincp/login", "email", email, "password", password).Status(http.StatusServiceUnavailable)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alexedwards/scs/v2"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -119,6 +120,9 @@ func (f *Frame) save(w http.ResponseWriter, r *Request) error {
 			f.sessions.SetDeadline(ctx, f.Now().Add(anonymousTTL))
 		}
 		token, _, err := f.sessions.Commit(ctx)
+		if err != nil && fault.IsUnavailable(err) && isRead(r.Request) && !r.begun {
+			break // a page can be read while nothing can be written
+		}
 		if err != nil {
 			return err
 		}
@@ -134,6 +138,9 @@ func (f *Frame) save(w http.ResponseWriter, r *Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	return nil
 }
+
+// isRead reports whether a request changes nothing but what its session remembers of it.
+func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
 // begin signs a user in: under a new token, so that one that was planted in the
 // browser before is worth nothing.

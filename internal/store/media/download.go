@@ -104,7 +104,7 @@ func (s *Service) Download(ctx context.Context, a people.Actor, value string, ta
 	if errors.Is(err, ErrNotFound) {
 		err = fmt.Errorf("media: the file is missing: %s", key(m)) // the seller did not remove it
 	}
-	if err != nil || !taken {
+	if noted := p.Downloaded && !l.DownloadedAt.IsZero(); err != nil || !taken || noted {
 		return m, content, err
 	}
 	if err := s.take(ctx, a, l); err != nil {
