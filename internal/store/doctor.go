@@ -21,6 +21,10 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding {
 	}
 	key, box := s.checkKey(ctx)
 	findings = append(findings, key, s.checkCodes(ctx), s.checkImportedKeys(ctx), s.checkPictures(ctx), s.checkMedia(ctx), s.checkSales(ctx), s.checkItems(ctx))
+	if err := s.Requests.Check(ctx); err != nil {
+		findings = append(findings, health.Of("request log", err, "Requests are answered, but not logged, or can't be found in the log.",
+			"For a damaged requests.db, stop the server and remove that file: the server creates a new one. Otherwise check the disk."))
+	}
 	if box == nil {
 		return findings
 	}

@@ -2,8 +2,11 @@ package requests
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +16,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/google/go-cmp/cmp"
@@ -238,5 +242,44 @@ func TestAPanicOfTheLogIsContained(t *testing.T) {
 	f.flushSafely(t.Context())
 	if ids := f.ids(t, Filter{}); len(ids) != 1 || ids[0] != id || f.Failing() != nil {
 		t.Errorf("%v, %v", ids, f.Failing())
+	}
+}
+
+func TestADamagedFileIsFoundAndToldOnce(t *testing.T) {
+	for name, at := range map[string]int64{"its beginning": 0, "a page": 4096} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, dbtest.New(t, dbtest.SQLite), Keep{})
+			f.put(func(*Entry) {})
+			f.flushed(t)
+			if err := f.Check(t.Context()); err != nil {
+				t.Errorf("whole: %v", err)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			file, err := os.OpenFile(f.path(), os.O_WRONLY, 0)
+			if err == nil {
+				_, err = file.WriteAt(bytes.Repeat([]byte("x"), 4096), at)
+				err = errors.Join(err, file.Close())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var log bytes.Buffer
+			f.options.Log = slog.New(slog.NewTextHandler(&log, nil))
+			if err := f.Check(t.Context()); !fault.HasCode(err, sqldb.CodeDamaged) {
+				t.Errorf("damaged: %v", err)
+			}
+			for range 3 {
+				f.put(func(*Entry) {})
+				f.flush(t.Context())
+			}
+			if text := log.String(); strings.Contains(text, "writes are off until") || strings.Count(text, "can't be written") != 1 {
+				t.Error(text)
+			}
+			if err := f.Check(t.Context()); err == nil {
+				t.Error("health says nothing")
+			}
+		})
 	}
 }

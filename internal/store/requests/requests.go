@@ -150,8 +150,8 @@ func (l *Log) openFile(ctx context.Context, create bool) (*sqldb.DB, error) {
 	if _, err := os.Stat(l.path()); l.options.URL == "" && !create && errors.Is(err, fs.ErrNotExist) {
 		return nil, errNone
 	}
-	return sqldb.Open(ctx, sqldb.Options{
-		URL: l.options.URL, Path: l.path(), Schemas: []sqldb.Schema{requestdb.Schema}, Relaxed: true, Log: l.options.Log, Longer: l.options.Longer,
+	return sqldb.Open(ctx, sqldb.Options{ // without a log: [Log.note] says once what fails, and the service can be written all the same
+		URL: l.options.URL, Path: l.path(), Schemas: []sqldb.Schema{requestdb.Schema}, Relaxed: true, Longer: l.options.Longer,
 	})
 }
 

@@ -3,9 +3,13 @@ package requests
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"time"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/requestdb"
 )
 
@@ -68,6 +72,30 @@ func (l *Log) note(err error) {
 	case err != nil:
 		l.failure.Store(&Failure{err, before.Since})
 	}
+}
+
+// checkedBytes is up to which size, in bytes, [Log.Check] reads the whole file.
+const checkedBytes = 256 << 20
+
+// Check is an error when the log can't be read or written, or its file is damaged.
+func (l *Log) Check(ctx context.Context) error {
+	if f := l.Failing(); f != nil {
+		return f.Err
+	}
+	err := l.read(ctx, func(db *requestdb.DB) error {
+		if info, err := os.Stat(l.path()); err != nil || info.Size() > checkedBytes {
+			return new(State).read(ctx, db)
+		}
+		problems, err := db.DB().QuickCheck(ctx)
+		if err == nil && len(problems) > 0 {
+			err = fault.Unavailable(sqldb.CodeDamaged, fmt.Sprintf("The file %s is damaged: %s", l.path(), problems[0]))
+		}
+		return err
+	})
+	if errors.Is(err, errNone) {
+		return nil
+	}
+	return err
 }
 
 // State returns how complete the log is, to somebody who sees the calls of a workspace; 0 is
