@@ -167,7 +167,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.Validation = validation.New(s.db, &s.gate, o.CacheBytes, o.Now, o.Log)
 	s.Licensing = licensing.New(s.db, &s.gate, s.Validation, o.Now, o.Log)
 	s.jobs = jobs.New(database, o.Now, o.Log)
-	s.Media = media.New(s.db, &s.gate, s.Validation, bucket, o.Now, o.Log)
+	s.Media = media.New(s.db, &s.gate, s.Validation, bucket, o.Dir, o.Now, o.Log)
 	s.Backups = s.newBackups()
 	s.Transfer = transfer.New(s.db, &s.gate, s.jobs, o.Dir, o.Now)
 	s.sales, s.activity = byitem.NewSales(s.db), byitem.NewActivity(s.db)

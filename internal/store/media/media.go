@@ -10,6 +10,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -43,15 +44,16 @@ type Service struct {
 	gate       *access.Gate
 	validation *validation.Validator
 	bucket     *blob.Bucket
+	dir        string // for temporary files
 	now        func() time.Time
 	log        *slog.Logger
-	// decoding has room for one: a picture may need hundreds of megabytes while it is decoded.
-	decoding chan struct{}
+	decodings  *decodings
+	inspecting sync.Mutex
 }
 
-// New returns the uploaded files of a store, which are in a bucket.
-func New(db *storedb.DB, gate *access.Gate, v *validation.Validator, bucket *blob.Bucket, now func() time.Time, log *slog.Logger) *Service {
-	return &Service{db: db, gate: gate, validation: v, bucket: bucket, now: now, log: log, decoding: make(chan struct{}, 1)}
+// New returns the uploaded files of a store, which are in a bucket. A picture is in dir until it was read.
+func New(db *storedb.DB, gate *access.Gate, v *validation.Validator, bucket *blob.Bucket, dir string, now func() time.Time, log *slog.Logger) *Service {
+	return &Service{db: db, gate: gate, validation: v, bucket: bucket, dir: dir, now: now, log: log, decodings: newDecodings()}
 }
 
 // What this package writes into the audit log.

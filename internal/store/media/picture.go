@@ -1,7 +1,9 @@
 package media
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"image/gif"
@@ -9,7 +11,7 @@ import (
 	"image/png"
 	"io"
 
-	"golang.org/x/image/webp"
+	_ "golang.org/x/image/webp" // for image.Decode
 
 	"github.com/countersign/countersign/internal/fault"
 )
@@ -27,7 +29,6 @@ const jpegQuality = 88
 // picture is a picture that was written again.
 type picture struct {
 	format
-	content       []byte
 	width, height int
 }
 
@@ -41,26 +42,66 @@ func tooManyPixels(width, height int) error {
 	return fault.Invalid("media_pixels", fmt.Sprintf("The picture has %d × %d pixels. At most %d million pixels are allowed, and %d on a side: make it smaller", width, height, maxPixels/1_000_000, maxSide))
 }
 
-// readPicture reads a picture and writes it again, so that nothing but its pixels is left:
-// no metadata, and nothing before or behind it. The errors are of kind Invalid (media_type,
-// media_pixels, media_damaged). Its size is checked before it is decoded.
-func readPicture(content []byte) (picture, error) {
-	f, err := recognize(PreviewImage.Kind(), content[:min(len(content), headLength)])
-	if err != nil {
-		return picture{}, err
+var errScans = fault.Invalid("media_pixels", fmt.Sprintf("The JPEG has more scans than pictures have: at most %d are allowed, and fewer in a large one. Export it again and upload that file", maxScans))
+
+var errMemory = fault.Invalid("media_pixels", "The picture needs too much memory. Make it smaller, or export it as a JPEG that is not progressive, or with 8 bits for each color")
+
+// source is a picture that was not decoded yet.
+type source struct {
+	format
+	content []byte
+	config  image.Config
+	turn    turned
+	memory  int // that decoding takes, in bytes
+}
+
+// inspect reads what the headers of a picture say, and nothing that takes long. The errors are of kind Invalid
+// (media_type, media_pixels, media_damaged).
+func inspect(content []byte) (s source, err error) {
+	s = source{content: content, turn: upright}
+	if s.format, err = recognize(PreviewImage.Kind(), content[:min(len(content), headLength)]); err != nil {
+		return source{}, err
 	}
-	var p picture
-	switch f.end {
+	if s.config, _, err = image.DecodeConfig(bytes.NewReader(content)); err != nil {
+		return source{}, damaged(err)
+	}
+	if err := checkConfig(s.config); err != nil {
+		return source{}, err
+	}
+	pixels := s.config.Width * s.config.Height
+	switch s.end {
 	case ".gif":
-		p, err = readGIF(content)
+		err, s.memory = checkFrames(content), 2*maxPixels
 	case ".jpg":
-		p, err = readStill(content, jpeg.DecodeConfig, jpeg.Decode, orientation(content), true)
-	case ".webp":
-		p, err = readStill(content, webp.DecodeConfig, webp.Decode, upright, false)
+		shape := shapeOf(content)
+		s.turn = orientation(content)
+		err, s.memory = shape.check(s.config), shape.memory(pixels, s.turn)
 	default:
-		p, err = readStill(content, png.DecodeConfig, png.Decode, upright, false)
+		s.memory = pixels * pixelBytes(s.end, s.config.ColorModel)
 	}
-	return p, err
+	if err == nil && s.memory > maxMemory {
+		err = errMemory
+	}
+	return s, err
+}
+
+// write decodes a picture and writes it again, so that nothing but its pixels is left: no metadata, and nothing before or
+// behind it. The errors are of kind Invalid (media_damaged), that of the context, and those of writing.
+func (s source) write(ctx context.Context, to io.Writer) (p picture, err error) {
+	from := pieceReader{contextReader{ctx, bytes.NewReader(s.content)}}
+	out := bufio.NewWriter(to) // reports its first error at the end
+	if s.end == ".gif" {
+		p, err = writeGIF(s, from, out)
+	} else {
+		p, err = s.writeStill(from, out)
+	}
+	if ctx.Err() != nil {
+		return picture{}, context.Cause(ctx)
+	}
+	if err != nil {
+		return picture{}, damaged(err)
+	}
+	return p, out.Flush()
 }
 
 // checkConfig is an error about a picture that is too large, or empty.
@@ -74,34 +115,20 @@ func checkConfig(c image.Config) error {
 	return nil
 }
 
-// readStill reads a picture of one frame. A lossy one is written as JPEG, the others as PNG.
-func readStill(content []byte, config func(io.Reader) (image.Config, error), decode func(io.Reader) (image.Image, error), turn turned, lossy bool) (picture, error) {
-	c, err := config(bytes.NewReader(content))
+// writeStill writes a picture of one frame. A lossy one is written as JPEG, the others as PNG.
+func (s source) writeStill(from io.Reader, to io.Writer) (picture, error) {
+	decoded, _, err := image.Decode(from)
 	if err != nil {
-		return picture{}, damaged(err)
-	}
-	if err := checkConfig(c); err != nil {
 		return picture{}, err
 	}
-	decoded, err := decode(bytes.NewReader(content))
-	if err != nil {
-		return picture{}, damaged(err)
-	}
-	lossy = lossy || isPhoto(decoded)
-	decoded = turn.apply(decoded)
-	p := picture{format: format{"image/png", ".png"}, width: decoded.Bounds().Dx(), height: decoded.Bounds().Dy()}
-	var b bytes.Buffer
+	lossy := s.end == ".jpg" || isPhoto(decoded)
+	decoded = s.turn.apply(decoded)
+	p := picture{format{"image/png", ".png"}, decoded.Bounds().Dx(), decoded.Bounds().Dy()}
 	if lossy {
 		p.format = format{"image/jpeg", ".jpg"}
-		err = jpeg.Encode(&b, decoded, &jpeg.Options{Quality: jpegQuality})
-	} else {
-		err = png.Encode(&b, decoded)
+		return p, jpeg.Encode(to, decoded, &jpeg.Options{Quality: jpegQuality})
 	}
-	if err != nil {
-		return picture{}, damaged(err)
-	}
-	p.content = b.Bytes()
-	return p, nil
+	return p, png.Encode(to, decoded)
 }
 
 // isPhoto reports whether a picture was compressed as a photo is. One with transparency has another type.
@@ -110,25 +137,11 @@ func isPhoto(i image.Image) bool {
 	return is
 }
 
-// readGIF reads a picture that may be animated.
-func readGIF(content []byte) (picture, error) {
-	c, err := gif.DecodeConfig(bytes.NewReader(content))
+// writeGIF writes a picture that may be animated.
+func writeGIF(s source, from io.Reader, to io.Writer) (picture, error) {
+	decoded, err := gif.DecodeAll(from)
 	if err != nil {
-		return picture{}, damaged(err)
-	}
-	if err := checkConfig(c); err != nil {
 		return picture{}, err
 	}
-	if err := checkFrames(content); err != nil {
-		return picture{}, err
-	}
-	decoded, err := gif.DecodeAll(bytes.NewReader(content))
-	if err != nil {
-		return picture{}, damaged(err)
-	}
-	var b bytes.Buffer
-	if err := gif.EncodeAll(&b, decoded); err != nil {
-		return picture{}, damaged(err)
-	}
-	return picture{format{"image/gif", ".gif"}, b.Bytes(), c.Width, c.Height}, nil
+	return picture{format{"image/gif", ".gif"}, s.config.Width, s.config.Height}, gif.EncodeAll(to, decoded)
 }

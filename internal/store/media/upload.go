@@ -79,11 +79,12 @@ func (s *Service) keep(ctx context.Context, workspace int64, slot Slot, u Upload
 	m := Medium{WorkspaceID: workspace, Kind: slot.Kind(), Title: title(u.Name), CreatedAt: sqldb.Time{Time: s.now()}}
 	content := io.MultiReader(bytes.NewReader(head[:n]), from)
 	if m.Kind == KindPicture {
-		p, err := s.picture(ctx, content)
+		file, p, err := s.picture(ctx, workspace, content)
 		if err != nil {
 			return Medium{}, err
 		}
-		f, content = p.format, bytes.NewReader(p.content)
+		defer file.remove()
+		f, content = p.format, file
 		m.Width, m.Height = int64(p.width), int64(p.height)
 	}
 	m.Name, m.Type = newName(f.end), f.mediaType
@@ -97,21 +98,6 @@ func (s *Service) keep(ctx context.Context, workspace int64, slot Slot, u Upload
 	}
 	m.Digest = hex.EncodeToString(counted.hash.Sum(nil))
 	return m, nil
-}
-
-// picture reads a picture whose file has a limit, one at a time.
-func (s *Service) picture(ctx context.Context, from io.Reader) (picture, error) {
-	content, err := io.ReadAll(from)
-	if err != nil {
-		return picture{}, err
-	}
-	select {
-	case s.decoding <- struct{}{}:
-	case <-ctx.Done():
-		return picture{}, ctx.Err()
-	}
-	defer func() { <-s.decoding }()
-	return readPicture(content)
 }
 
 // newName returns a random name for a file.
