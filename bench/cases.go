@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -188,7 +187,7 @@ func withETag(q request, tag string) request {
 
 // answerOf sends one request on a connection of its own and returns the whole response.
 func answerOf(address string, q request) (a floorAnswer, err error) {
-	conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
+	conn, err := dial(address)
 	if err != nil {
 		return a, err
 	}

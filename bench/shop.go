@@ -211,7 +211,7 @@ func ready(p *process, err error) (*process, error) {
 		return nil, err
 	}
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline) && len(p.ended) == 0; {
-		answer, err := http.Get(p.address + "/readyz")
+		answer, err := (&http.Client{Transport: &http.Transport{TLSClientConfig: trustAll, DisableKeepAlives: true}}).Get(p.address + "/readyz")
 		if err == nil {
 			answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {

@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,16 +45,49 @@ type silentPair struct {
 	Without    figures `json:"without"`
 	Opened     int64   `json:"silent_opened"`
 	Closed     int64   `json:"silent_closed_by_server"`
-	Newcomers  int     `json:"newcomers"`
+	Requests   int64   `json:"unread_requests,omitempty"`
+	// Anonymous is the most memory that the store used beside the crowd, in bytes.
+	Anonymous int64 `json:"anonymous_bytes"`
+	Newcomers int   `json:"newcomers"`
 	// Longest is the time of the slowest newcomer, from its connection to its response.
 	Longest time.Duration `json:"longest_newcomer_ns"`
 }
 
-// besideSilent measures the rate of valid requests beside the crowd and without it, in paired turns.
-func (s *shop) besideSilent(ctx context.Context, log io.Writer) (besideCrowd, error) {
+// besideSilent measures valid requests beside silent connections, and then beside those that do not read.
+func (s *shop) besideSilent(ctx context.Context, log io.Writer) (both besideCrowds, err error) {
+	both.Silent, err = s.crowdPairs(ctx, log, func(ctx context.Context, address string) (*crowd, error) {
+		kinds := hostileKinds(valid(0))
+		return gather(ctx, address, hostileConnections, func(c *crowd, ctx context.Context, i int, conn net.Conn, begun func()) {
+			c.keep(ctx, conn, kinds[i%len(kinds)], begun)
+		})
+	})
+	if err == nil {
+		both.Unread, err = s.besideUnread(ctx, log)
+	}
+	return both, err
+}
+
+// besideCrowds is the outcome for both crowds.
+type besideCrowds struct {
+	Silent besideCrowd  `json:"silent"`
+	Unread besideUnread `json:"unread"`
+}
+
+func (b besideCrowds) print(out io.Writer) {
+	b.Silent.print(out)
+	b.Unread.print(out)
+}
+
+func (b besideCrowds) missed() error { return errors.Join(b.Silent.missed(), b.Unread.missed()) }
+
+// A gathering opens the connections of a crowd to an address.
+type gathering func(ctx context.Context, address string) (*crowd, error)
+
+// crowdPairs measures the rate of valid requests beside a crowd and without it, in paired turns.
+func (s *shop) crowdPairs(ctx context.Context, log io.Writer, gather gathering, serve ...string) (besideCrowd, error) {
 	// A garbage collection reads the stacks of the whole crowd, which would slow the requests down.
 	defer debug.SetGCPercent(debug.SetGCPercent(2000))
-	store, err := s.serve(ctx)
+	store, err := s.serve(ctx, serve...)
 	if err != nil {
 		return besideCrowd{}, err
 	}
@@ -64,9 +96,9 @@ func (s *shop) besideSilent(ctx context.Context, log io.Writer) (besideCrowd, er
 		return besideCrowd{}, err
 	}
 	counted, leftOut, err := repeat(s.settings.rounds, func(i int) (silentPair, error) {
-		p, err := s.silentPair(ctx, store, i%2 == 0)
-		fmt.Fprintf(log, "beside %.0f/s (%s of processor time each), without %.0f/s (%s): %.3f (%.3f); %d silent ones opened, %d closed by the store; %d newcomers, at most %s\n",
-			p.Beside.PerSecond, p.Beside.CPU, p.Without.PerSecond, p.Without.CPU, p.Kept, p.KeptOfTime, p.Opened, p.Closed, p.Newcomers, p.Longest.Round(time.Millisecond))
+		p, err := s.silentPair(ctx, store, gather, i%2 == 0)
+		fmt.Fprintf(log, "beside %.0f/s (%s of processor time each), without %.0f/s (%s): %.3f (%.3f); %d silent ones opened, %d closed by the store; %d newcomers, at most %s; %d unread requests; %d MB\n",
+			p.Beside.PerSecond, p.Beside.CPU, p.Without.PerSecond, p.Without.CPU, p.Kept, p.KeptOfTime, p.Opened, p.Closed, p.Newcomers, p.Longest.Round(time.Millisecond), p.Requests, p.Anonymous>>20)
 		return p, err
 	})
 	return besideCrowd{
@@ -77,24 +109,31 @@ func (s *shop) besideSilent(ctx context.Context, log io.Writer) (besideCrowd, er
 }
 
 // silentPair takes one pair of turns.
-func (s *shop) silentPair(ctx context.Context, store *process, crowdFirst bool) (p silentPair, err error) {
+func (s *shop) silentPair(ctx context.Context, store *process, gather gathering, crowdFirst bool) (p silentPair, err error) {
 	if crowdFirst {
-		err = s.crowdTurn(ctx, store, &p)
+		err = s.crowdTurn(ctx, store, gather, &p)
 	}
 	if err == nil {
 		p.Without, err = s.silentTurn(ctx, store)
 	}
 	if err == nil && !crowdFirst {
-		err = s.crowdTurn(ctx, store, &p)
+		err = s.crowdTurn(ctx, store, gather, &p)
 	}
 	p.Kept, p.KeptOfTime = p.Beside.PerSecond/p.Without.PerSecond, float64(p.Without.CPU)/float64(max(1, p.Beside.CPU))
 	return p, err
 }
 
 // crowdTurn is a turn beside the crowd.
-func (s *shop) crowdTurn(ctx context.Context, store *process, p *silentPair) error {
-	host := strings.TrimPrefix(store.address, "http://")
-	crowd, err := gather(ctx, host, hostileKinds(valid(0)))
+func (s *shop) crowdTurn(ctx context.Context, store *process, gather gathering, p *silentPair) error {
+	measuring, end := context.WithCancel(ctx)
+	defer end()
+	memory := make(chan error, 1)
+	go func() {
+		most, err := memoryOf(measuring, store.command.Process.Pid)
+		p.Anonymous = most
+		memory <- err
+	}()
+	crowd, err := gather(ctx, store.address)
 	if err != nil {
 		return err
 	}
@@ -105,8 +144,9 @@ func (s *shop) crowdTurn(ctx context.Context, store *process, p *silentPair) err
 	newcomers := make(chan error, 1)
 	go func() { newcomers <- p.sendNew(store.address, s.settings.turn) }()
 	p.Beside, err = s.silentTurn(ctx, store)
-	err = errors.Join(err, <-newcomers)
-	p.Opened, p.Closed = crowd.opened.Load(), crowd.closed.Load()
+	end()
+	err = errors.Join(err, <-newcomers, <-memory)
+	p.Opened, p.Closed, p.Requests = crowd.opened.Load(), crowd.closed.Load(), crowd.requests.Load()
 	return err
 }
 
@@ -175,28 +215,29 @@ func hostileKinds(complete request) []hostileKind {
 
 // A crowd is the hostile connections to one server.
 type crowd struct {
-	host  string
-	kinds []hostileKind
-	pace  *time.Ticker
-	end   context.CancelFunc
-	all   sync.WaitGroup
+	host string
+	// keepOne holds an open connection until the server closes it. begun is called when it is as it should be.
+	keepOne func(c *crowd, ctx context.Context, i int, conn net.Conn, begun func())
+	pace    *time.Ticker
+	end     context.CancelFunc
+	all     sync.WaitGroup
 
-	opened, closed atomic.Int64
+	opened, closed, requests atomic.Int64
 }
 
 // gather opens all connections once, as fast as they are accepted, and goes on to open again what is closed.
-func gather(ctx context.Context, host string, kinds []hostileKind) (*crowd, error) {
+func gather(ctx context.Context, address string, connections int, keep func(c *crowd, ctx context.Context, i int, conn net.Conn, begun func())) (*crowd, error) {
 	ctx, end := context.WithCancel(ctx)
-	c := &crowd{host: host, kinds: kinds, pace: time.NewTicker(time.Second / hostilePace), end: end}
+	c := &crowd{host: hostOf(address), keepOne: keep, pace: time.NewTicker(time.Second / hostilePace), end: end}
 	var first sync.WaitGroup
-	first.Add(hostileConnections)
-	for i := range hostileConnections {
+	first.Add(connections)
+	for i := range connections {
 		c.all.Go(func() { c.hold(ctx, i, sync.OnceFunc(first.Done)) })
 	}
 	first.Wait()
-	if n := c.opened.Load(); n < hostileConnections*9/10 {
+	if n := c.opened.Load(); n < int64(connections)*9/10 {
 		c.disperse()
-		return nil, fmt.Errorf("only %d of %d silent connections could be opened: the hard limit of file descriptors must be %d (ulimit -Hn)", n, hostileConnections, hostileConnections+300)
+		return nil, fmt.Errorf("only %d of %d hostile connections could be opened: the hard limit of file descriptors must be %d (ulimit -Hn)", n, connections, hostileConnections+300)
 	}
 	return c, ctx.Err()
 }
@@ -217,7 +258,7 @@ func (c *crowd) hold(ctx context.Context, i int, tried func()) {
 		conn, err := d.DialContext(ctx, "tcp", c.host)
 		if err == nil {
 			c.opened.Add(1)
-			c.keep(ctx, conn, c.kinds[i%len(c.kinds)], tried)
+			c.keepOne(c, ctx, i, conn, tried)
 		}
 		tried()
 		select {

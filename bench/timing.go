@@ -8,10 +8,8 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/countersign/countersign/internal/store/sample"
@@ -123,7 +121,7 @@ func (s *shop) fillRefunded(ctx context.Context) error {
 
 // timePairs sends pairs over one connection, the two of a pair in random order.
 func timePairs(ctx context.Context, address string, c timingCase) ([]timedPair, error) {
-	conn, err := net.Dial("tcp", strings.TrimPrefix(address, "http://"))
+	conn, err := dial(address)
 	if err != nil {
 		return nil, err
 	}

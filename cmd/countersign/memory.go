@@ -13,11 +13,13 @@ import (
 // tenth of the processor's time. It may grow to five times what lives in it,
 // but beyond heapRoom only by three quarters of that. Stacks are read through by
 // each collection, so with thousands of connections there is stackRoom for each
-// byte of them: else the collector takes more time than the requests.
+// byte of them: else the collector takes more time than the requests. Strangers
+// decide how many there are, so this ends at mostStackRoom.
 const (
 	serverGCPercent = 400
 	heapRoom        = 120 << 20
 	stackRoom       = 8
+	mostStackRoom   = 32 << 20
 )
 
 // tuneMemory follows the live heap until ctx ends. Whoever sets GOGC or
@@ -40,5 +42,5 @@ func memoryLimit() int64 {
 	read := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(read)
 	live, stacks := int64(read[0].Value.Uint64()), int64(read[1].Value.Uint64())
-	return max(heapRoom, live/4*7+stackRoom*stacks)
+	return max(heapRoom, live/4*7+stacks+min(stackRoom*stacks, mostStackRoom))
 }

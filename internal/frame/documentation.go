@@ -1,8 +1,12 @@
 package frame
 
 import (
+	"context"
 	"net/http"
+	"strings"
 	"sync"
+
+	"github.com/a-h/templ"
 
 	"github.com/countersign/countersign/docs"
 	"github.com/countersign/countersign/internal/fault"
@@ -21,17 +25,46 @@ const PathLicenses = "/licenses"
 // Documentation is the manuals and the reference of an API. Both are rendered when they are first
 // shown, and fail only for a build whose documents are broken.
 type Documentation struct {
-	manuals   func() ([]docs.Manual, error)
-	reference func() (docs.Reference, error)
+	manuals   func() ([]manual, error)
+	reference func() (reference, error)
 }
+
+// manual and reference have a body that was rendered: that takes milliseconds, and strangers may ask for it.
+type (
+	manual struct {
+		docs.Manual
+		body templ.Component
+	}
+	reference struct {
+		docs.Reference
+		body templ.Component
+	}
+)
 
 // NewDocumentation returns the manuals for pages behind a path prefix ([Options.BasePath]), and the
 // reference that an OpenAPI document describes.
 func NewDocumentation(basePath string, openAPI []byte) *Documentation {
 	return &Documentation{
-		manuals:   sync.OnceValues(func() ([]docs.Manual, error) { return docs.Render(basePath + PathDocs) }),
-		reference: sync.OnceValues(func() (docs.Reference, error) { return docs.ReadReference(openAPI) }),
+		manuals: sync.OnceValues(func() ([]manual, error) {
+			all, err := docs.Render(basePath + PathDocs)
+			rendered := make([]manual, len(all))
+			for i, m := range all {
+				rendered[i] = manual{m, rendering(manualView(m))}
+			}
+			return rendered, err
+		}),
+		reference: sync.OnceValues(func() (reference, error) {
+			ref, err := docs.ReadReference(openAPI)
+			return reference{ref, rendering(referenceView(ref))}, err
+		}),
 	}
+}
+
+// rendering is what a component writes that is the same for all requests.
+func rendering(c templ.Component) templ.Component {
+	var b strings.Builder
+	err := c.Render(context.Background(), &b)
+	return templ.Raw(b.String(), err)
 }
 
 func (f *Frame) showDocs(w http.ResponseWriter, r *Request) error {
@@ -39,19 +72,19 @@ func (f *Frame) showDocs(w http.ResponseWriter, r *Request) error {
 	if err != nil {
 		return err
 	}
-	reference, err := f.Documentation.reference()
+	ref, err := f.Documentation.reference()
 	if err != nil {
 		return err
 	}
 	return f.Show(w, r, Page{
 		Title: "Documentation", Lead: "The manuals of this version, and the reference of its API.",
-		Bare: true, Wide: true, Body: contentsOf(manuals, reference),
+		Bare: true, Wide: true, Body: contentsOf(manuals, ref),
 	})
 }
 
-func contentsOf(manuals []docs.Manual, reference docs.Reference) Contents {
+func contentsOf(manuals []manual, ref reference) Contents {
 	all := Contents{
-		{Link{Label: reference.Title, Path: PathReference}, "Every endpoint with its parameters, responses and error codes."},
+		{Link{Label: ref.Title, Path: PathReference}, "Every endpoint with its parameters, responses and error codes."},
 		{Link{Label: "OpenAPI document", Path: "/openapi.json"}, "The same for programs, as JSON."},
 	}
 	for _, m := range manuals {
@@ -67,7 +100,7 @@ func (f *Frame) showManual(w http.ResponseWriter, r *Request) error {
 	}
 	for _, m := range manuals {
 		if m.Name == r.PathValue("manual") {
-			return f.Show(w, r, Page{Title: m.Title, Crumbs: toDocs, Bare: true, Wide: true, Body: manualView(m)})
+			return f.Show(w, r, Page{Title: m.Title, Crumbs: toDocs, Bare: true, Wide: true, Body: m.body})
 		}
 	}
 	return fault.NotFound("manual_not_found", "No manual has this name. The list is at "+f.URL(PathDocs)+".")
@@ -78,7 +111,7 @@ func (f *Frame) showReference(w http.ResponseWriter, r *Request) error {
 	if err != nil {
 		return err
 	}
-	return f.Show(w, r, Page{Title: ref.Title, Crumbs: toDocs, Bare: true, Wide: true, Body: referenceView(ref)})
+	return f.Show(w, r, Page{Title: ref.Title, Crumbs: toDocs, Bare: true, Wide: true, Body: ref.body})
 }
 
 var toDocs = []Link{{Label: "Documentation", Path: PathDocs}}

@@ -144,7 +144,11 @@ func (a *response) Write(b []byte) (int, error) {
 	if a.suppressedStatus != 0 || a.r.Method == http.MethodHead {
 		return len(b), nil
 	}
-	n, err := a.ResponseWriter.Write(b)
+	write := a.ResponseWriter.Write
+	if len(b) > smallWrite && a.conn != nil && a.r.ProtoMajor < 2 {
+		write = func(b []byte) (int, error) { return a.conn.writeLarge(a.ResponseWriter, b) }
+	}
+	n, err := write(b)
 	a.bytes += int64(n)
 	return n, err
 }

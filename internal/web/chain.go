@@ -1,18 +1,18 @@
 package web
 
-// A silentList holds silent connections, those that have been it longest first. A connection is its own element, so
-// that a request allocates nothing for it.
-type silentList struct {
-	link        func(*conn) *silentLink
-	first, last *conn
+// A chain holds elements in the order in which they were pushed. An element has its own links, so that a request
+// allocates nothing for its place.
+type chain[T any] struct {
+	link        func(*T) *links[T]
+	first, last *T
 	length      int
 }
 
-// A silentLink is the place of a connection in one list.
-type silentLink struct{ before, next *conn }
+// links are the place of an element in one chain.
+type links[T any] struct{ before, next *T }
 
-func (l *silentList) push(c *conn) {
-	*l.link(c) = silentLink{before: l.last}
+func (l *chain[T]) push(c *T) {
+	*l.link(c) = links[T]{before: l.last}
 	if l.last == nil {
 		l.first = c
 	} else {
@@ -22,7 +22,7 @@ func (l *silentList) push(c *conn) {
 	l.length++
 }
 
-func (l *silentList) remove(c *conn) {
+func (l *chain[T]) remove(c *T) {
 	at := *l.link(c)
 	if at.before == nil {
 		l.first = at.next
@@ -34,6 +34,6 @@ func (l *silentList) remove(c *conn) {
 	} else {
 		l.link(at.next).before = at.before
 	}
-	*l.link(c) = silentLink{}
+	*l.link(c) = links[T]{}
 	l.length--
 }

@@ -24,11 +24,16 @@ type conn struct {
 	request http.Request
 	body    watchedBody
 
-	// ended is closed when HTTP/2 on the connection has ended; nil for HTTP/1.
-	ended chan struct{}
+	// over is closed when HTTP/2 on the connection has ended; nil for HTTP/1.
+	over chan struct{}
 
 	// waits reports that a write made the connection silent, because its client does not read.
 	waits bool
+
+	// taken is when the client took a part of a response of HTTP/2 last, since the Unix epoch in nanoseconds.
+	taken atomic.Int64
+	// delivery is a large response of HTTP/1.
+	delivery delivery
 
 	// slots.mu guards what follows.
 	holder       *holder // nil where no quarter applies
@@ -37,15 +42,20 @@ type conn struct {
 	turn         uint64 // the order in which silences began
 	// streams are the requests of HTTP/2 whose handler runs, atWork those that are at work.
 	streams, atWork int
+	// unread are the requests of HTTP/2 whose responses are not read.
+	unread int
+	// ended reports that a request of HTTP/2 may not have been sent to its end, although its handler has returned.
+	ended bool
 	// sending runs since the handler of the last stream has returned; nil before.
 	sending          *time.Timer
-	inSlots, inOwner silentLink
+	inSlots, inOwner links[conn]
 }
 
 func newConn(c net.Conn, s *slots) *conn {
 	tcp, _ := c.(*net.TCPConn)
 	own := &conn{lazyDeadlineConn: newLazyDeadlineConn(c), tcp: tcp, slots: s}
-	own.unread = func() { own.waits = own.waits || s.stick(own) }
+	own.delivery.conn = own
+	own.lazyDeadlineConn.unread = func() { own.waits = own.waits || s.stick(own) }
 	if addr, ok := c.RemoteAddr().(*net.TCPAddr); ok {
 		own.peer = plain(addr.AddrPort().Addr())
 	}
@@ -95,6 +105,14 @@ func (c *conn) CloseWrite() error {
 func (c *conn) Close() error {
 	defer c.slots.release(c)
 	return c.Conn.Close()
+}
+
+// discard closes the connection, and what the client does not read is not kept.
+func (c *conn) discard() {
+	if c.tcp != nil {
+		_ = c.tcp.SetLinger(0)
+	}
+	_ = c.Close() // there is nobody to tell
 }
 
 // A watchedBody notes when a request has arrived to its end.

@@ -14,6 +14,18 @@ func (m *Metrics) addConnections() {
 		_, _, limit := m.connections()
 		return float64(limit)
 	})
+	m.Gauge("countersign_http2_requests", "Requests of HTTP/2 whose responses were not sent to the end.", func() float64 { return float64(m.held().requests) })
+	m.Gauge("countersign_http_unsent_bytes", "Bytes of large responses that wait to be sent.", func() float64 { return float64(m.held().bytes) })
+}
+
+// held is what the responses of all listeners hold.
+func (m *Metrics) held() (all load) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.listeners {
+		all = all.plus(s.deliveries.held())
+	}
+	return all
 }
 
 // watch counts the connections of a listener.

@@ -3,25 +3,27 @@ package web
 import (
 	"log/slog"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
-// evictions counts connections that were closed to make room for others. The first is logged, and then one line a
-// minute.
+// evictions counts connections that were closed, or responses that were broken off, to make room for others. The first
+// is logged with a text, and then one line a minute.
 type evictions struct {
-	log     *slog.Logger
-	metrics *Metrics
-	limit   int
-	lines   outages
+	text  string
+	log   *slog.Logger
+	count *prometheus.CounterVec // may be nil
+	limit int
+	lines outages
 }
 
 func (e *evictions) note(why reason) {
-	if e.metrics != nil {
-		e.metrics.evictions.WithLabelValues(string(why)).Inc()
+	if e.count != nil {
+		e.count.WithLabelValues(string(why)).Inc()
 	}
-	omitted, shouldLog := e.lines.shouldLog("evictions", time.Now())
+	omitted, shouldLog := e.lines.shouldLog(e.text, time.Now())
 	if e.log == nil || !shouldLog {
 		return
 	}
-	e.log.Warn("all connections are in use; closing silent ones for new ones",
-		"limit", e.limit, "reason", string(why), "not_told_before", omitted)
+	e.log.Warn(e.text, "limit", e.limit, "reason", string(why), "not_told_before", omitted)
 }

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxStreams is how many requests of a connection are served at once.
-	maxStreams = 100
+	// maxStreams is how many requests of a connection are served at once. Each takes memory before it can be refused.
+	maxStreams = 32
 	// streamBuffer and connBuffer are how many bytes of bodies wait at most to be read.
 	streamBuffer = 256 << 10
 	connBuffer   = 1 << 20
@@ -50,7 +50,7 @@ func newHTTP2(front *http.Server, capped *cappedListener, o ServerOptions) *http
 	h.server.ConnState = func(c net.Conn, state http.ConnState) {
 		connState(c, state)
 		if own := ownConn(c); own != nil && state == http.StateClosed {
-			close(own.ended)
+			close(own.over)
 		}
 	}
 	front.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){"h2": h.take}
@@ -81,10 +81,10 @@ func (h *http2) take(_ *http.Server, c *tls.Conn, _ http.Handler) {
 	if own == nil {
 		return
 	}
-	own.ended = make(chan struct{})
+	own.over = make(chan struct{})
 	select {
 	case h.conns <- c:
-		<-own.ended
+		<-own.over
 	case <-h.over:
 	}
 }

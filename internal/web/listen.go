@@ -40,9 +40,11 @@ type cappedListener struct {
 
 func capConnections(ln net.Listener, o ServerOptions) *cappedListener {
 	limit := cmp.Or(o.MaxConnections, connectionLimit(descriptorLimit()))
-	evicted := &evictions{log: o.Log, metrics: o.Metrics, limit: limit}
-	l := &cappedListener{Listener: ln, slots: newSlots(limit, o.TrustedProxies, evicted.note), bodies: o.ErrorBody}
+	closed := &evictions{text: "all connections are in use; closing silent ones for new ones", log: o.Log, limit: limit}
+	broken := &evictions{text: "responses were broken off because their clients do not read them", log: o.Log, limit: maxRequests}
+	l := &cappedListener{Listener: ln, slots: newSlots(limit, o.TrustedProxies, closed.note, broken.note), bodies: o.ErrorBody}
 	if o.Metrics != nil {
+		closed.count, broken.count = o.Metrics.evictions, o.Metrics.broken
 		o.Metrics.watch(l.slots)
 	}
 	return l

@@ -22,6 +22,8 @@ type Metrics struct {
 	inFlight prometheus.Gauge
 	// evictions are connections that were closed for want of slots, by their reason.
 	evictions *prometheus.CounterVec
+	// broken are responses that were broken off, and requests that were refused, by their reason.
+	broken *prometheus.CounterVec
 	// listeners have the connections that are open.
 	mu        sync.Mutex
 	listeners []*slots
@@ -51,13 +53,19 @@ func NewMetrics(version string) *Metrics {
 	for _, why := range []reason{reasonSilent, reasonAddress, reasonRefused} {
 		m.evictions.WithLabelValues(string(why))
 	}
+	m.broken = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "countersign_http_responses_broken_off_total", Help: "Responses broken off because their clients do not read them, and requests refused because nothing could make room for them.",
+	}, []string{"reason"})
+	for _, why := range []reason{reasonAddress, reasonAll, reasonRefused} {
+		m.broken.WithLabelValues(string(why))
+	}
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "countersign_build_info", Help: "Always 1; the labels say which build runs.",
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
 	})
 	info.Set(1)
 	m.addConnections()
-	m.registry.MustRegister(m.requests, m.seconds, m.refusals, m.inFlight, m.evictions, info,
+	m.registry.MustRegister(m.requests, m.seconds, m.refusals, m.inFlight, m.evictions, m.broken, info,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

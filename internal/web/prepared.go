@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -111,7 +112,11 @@ func (p *Prepared) Serve(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	_, _ = w.Write(f.body) // a client that has left is nobody to tell
+	for piece := range slices.Chunk(f.body, smallWrite) { // the whole is not held for this response alone
+		if _, err := w.Write(piece); err != nil {
+			break // a client that has left is nobody to tell
+		}
+	}
 	return nil
 }
 

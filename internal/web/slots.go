@@ -18,6 +18,7 @@ const idleGrace = time.Second
 // the same short time however many there are.
 type slots struct {
 	limit, quarter int
+	deliveries     *deliveries
 	// exempt are networks whose addresses have no quarter.
 	exempt []netip.Prefix
 	note   func(evicted reason)
@@ -34,7 +35,7 @@ type slots struct {
 	open    int
 	stuck   int // of those that are silent, how many have a response that their client does not read
 	turn    uint64
-	silent  silentList
+	silent  chain[conn]
 	holders map[netip.Prefix]*holder
 	large   []*holder // those that hold a quarter or more: four at most
 }
@@ -43,23 +44,25 @@ type slots struct {
 type holder struct {
 	key    netip.Prefix
 	open   int
-	silent silentList
+	silent chain[conn]
 }
 
-// A reason says why a connection was closed to make room.
+// A reason says why a connection was closed to make room, or a response broken off.
 type reason string
 
 const (
 	reasonSilent  reason = "silent"  // it was silent longest of all
 	reasonAddress reason = "address" // it was silent longest of an address that holds a quarter of the slots
-	reasonRefused reason = "refused" // it is new, of an address that holds a quarter of the slots
+	reasonRefused reason = "refused" // it is new, of an address that holds a quarter, or nothing can make room for it
+	reasonAll     reason = "all"     // of a response: all together hold as much as they may
 )
 
-func newSlots(limit int, exempt []netip.Prefix, note func(reason)) *slots {
+func newSlots(limit int, exempt []netip.Prefix, note, noteBroken func(reason)) *slots {
 	s := &slots{
 		limit: limit, quarter: max(1, limit/4), exempt: unmapped(exempt), note: note,
-		settled: make(chan struct{}), ending: make(chan struct{}), holders: map[netip.Prefix]*holder{},
-		silent: silentList{link: func(c *conn) *silentLink { return &c.inSlots }},
+		deliveries: newDeliveries(load{maxRequests, maxUnsent}, exempt, noteBroken),
+		settled:    make(chan struct{}), ending: make(chan struct{}), holders: map[netip.Prefix]*holder{},
+		silent: chain[conn]{link: func(c *conn) *links[conn] { return &c.inSlots }},
 	}
 	s.changed.L = &s.mu
 	return s
@@ -82,13 +85,15 @@ func (s *slots) take(c *conn) bool {
 			s.mu.Lock()
 			return false
 		}
-		if victim.stuck && victim.tcp != nil {
-			_ = victim.tcp.SetLinger(0) // else the kernel keeps what the client does not read
-		}
+		unread := victim.stuck
 		s.drop(victim)
 		s.mu.Unlock()
 		s.note(why)
-		_ = victim.Conn.Close() // there is nobody to tell
+		if unread {
+			victim.discard()
+		} else {
+			_ = victim.Conn.Close() // there is nobody to tell
+		}
 		s.mu.Lock()
 	}
 	if s.closed {
@@ -128,7 +133,7 @@ func (s *slots) add(c *conn) {
 		key := limit.Network(c.peer)
 		h := s.holders[key]
 		if h == nil {
-			h = &holder{key: key, silent: silentList{link: func(c *conn) *silentLink { return &c.inOwner }}}
+			h = &holder{key: key, silent: chain[conn]{link: func(c *conn) *links[conn] { return &c.inOwner }}}
 			s.holders[key] = h
 		}
 		c.holder = h
@@ -226,7 +231,7 @@ func (s *slots) resume(c *conn) {
 		return
 	}
 	s.unlist(c)
-	if c.ended != nil && c.atWork == 0 {
+	if c.over != nil && c.atWork == 0 {
 		s.awaitEnd(c)
 	}
 }
@@ -235,6 +240,7 @@ func (s *slots) resume(c *conn) {
 func (s *slots) idle(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	c.ended = false
 	if c.open {
 		s.unlist(c)
 		s.fallSilent(c)

@@ -34,7 +34,7 @@ type slotScript struct {
 
 func newSlotScript(limit int, addresses map[string]string, exempt ...netip.Prefix) *slotScript {
 	p := &slotScript{addresses: addresses, conns: map[string]*conn{}, opened: map[string]int{}}
-	p.slots = newSlots(limit, exempt, func(why reason) { p.evicted = append(p.evicted, string(why)) })
+	p.slots = newSlots(limit, exempt, func(why reason) { p.evicted = append(p.evicted, string(why)) }, func(reason) {})
 	return p
 }
 

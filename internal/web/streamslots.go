@@ -2,6 +2,30 @@ package web
 
 import "time"
 
+const (
+	// fewStreams is how many requests of a connection are served in any case.
+	fewStreams = 4
+	// unreadLong is how long nothing is read on a connection before it gets no more than these.
+	unreadLong = 5 * time.Second
+)
+
+// hasMany reports whether a connection has many requests, and whether the client has not read the responses of many for
+// a while.
+func (s *slots) hasMany(c *conn) (many, unread bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return c.streams >= fewStreams, c.unread >= fewStreams && time.Since(time.Unix(0, c.taken.Load())) >= unreadLong
+}
+
+// isShared reports whether a connection has had other requests since it was idle. It is asked once by each that ends.
+func (s *slots) isShared(c *conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	shared := c.ended || c.streams > 1
+	c.ended = true
+	return shared
+}
+
 // beginStream notes a request of HTTP/2, which may not have arrived to its end.
 func (s *slots) beginStream(c *conn) {
 	s.mu.Lock()
@@ -29,6 +53,7 @@ func (s *slots) stickStream(t *stream) {
 		return
 	}
 	t.atWork, t.stuck = false, true
+	c.unread++
 	if c.atWork--; c.atWork == 0 {
 		s.listStuck(c)
 	}
@@ -41,6 +66,7 @@ func (s *slots) goOn(t *stream) {
 	if c := t.conn; t.stuck {
 		t.atWork, t.stuck = true, false
 		c.atWork++
+		c.unread--
 		s.unlist(c)
 	}
 }

@@ -41,8 +41,8 @@ func TestATimerThatRunsLateDoesNotCallTheNextWriteOverdue(t *testing.T) {
 // newStream is a request of HTTP/2 that is at work, alone on its connection.
 func newStream() *stream {
 	here, _ := net.Pipe()
-	c := newConn(here, newSlots(8, nil, func(reason) {}))
-	c.ended = make(chan struct{})
+	c := newConn(here, newSlots(8, nil, func(reason) {}, func(reason) {}))
+	c.over = make(chan struct{})
 	c.slots.take(c)
 	s := &stream{conn: c, began: time.Now()}
 	c.slots.beginStream(c)
