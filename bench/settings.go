@@ -85,7 +85,7 @@ func parse(args []string) (settings, error) {
 		modeVerify: "measure 200 verifications of in-app purchases a second with a simulated Play, and nothing else; fails when one fails or the memory grows",
 		modeBackup: "measure 1,000 validations a second beside a backup and without one, and nothing else; fails above 1.1 times the processor time, when a write takes longer than a second, and when the restored copy exports other bytes",
 		modeMove:   "move a store from SQLite to PostgreSQL and back, and measure nothing else; fails when a database exports other bytes, or has other users, keys or an audit log without the earlier entries",
-		modeSilent: "measure valid requests beside 9,900 silent and slow connections and without them, and nothing else; fails below 90 % of the rate",
+		modeSilent: "measure valid requests beside 9,900 silent and slow connections and without them, then beside 20,000 responses that are not read, and nothing else; fails below 90 % of the rate, and above 200 MB beside the latter",
 	} {
 		f.BoolFunc(string(mode[2:]), usage, func(string) error { return s.choose(mode) })
 	}

@@ -19,7 +19,7 @@ const (
 	serverGCPercent = 400
 	heapRoom        = 120 << 20
 	stackRoom       = 8
-	mostStackRoom   = 32 << 20
+	mostStackRoom   = 16 << 20
 )
 
 // tuneMemory follows the live heap until ctx ends. Whoever sets GOGC or

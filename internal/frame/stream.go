@@ -2,8 +2,10 @@ package frame
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -40,47 +42,86 @@ type Event struct {
 	Data templ.Component
 }
 
-// streams counts the streams that are open.
+// streams are the streams that are open. When there are as many as there may be, a workspace that has at least two more
+// than another gives one up for it, and so does a user for another one of the workspace.
 type streams struct {
 	mu  sync.Mutex
-	all int
-	of  map[int64]int
+	all []*openStream
 }
 
-// open counts a stream of a user, until done is called.
-func (s *streams) open(user int64) (done func(), err error) {
+// openStream is a stream of a user that follows a workspace, until it is ended for another one.
+type openStream struct {
+	workspace, user int64
+	ended           chan struct{}
+}
+
+// open adds a stream.
+func (s *streams) open(workspace, user int64) (*openStream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.of[user] >= streamsOfUser:
+	one := &openStream{workspace, user, make(chan struct{})}
+	if s.ofUser(one) >= streamsOfUser {
 		return nil, fault.Limited("streams_of_user", "You follow as many pages at once as you may. Close one of them first", heartbeatEvery)
-	case s.all >= maxStreams:
-		return nil, fault.WithRetry(fault.Unavailable("streams", "Too many people follow pages at present. Try again later"), heartbeatEvery)
 	}
-	if s.of == nil {
-		s.of = map[int64]int{}
-	}
-	s.all++
-	s.of[user]++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.all--
-		if s.of[user]--; s.of[user] == 0 {
-			delete(s.of, user)
+	if len(s.all) >= maxStreams {
+		other := s.hasMore(one)
+		if other == nil {
+			return nil, fault.WithRetry(fault.Unavailable("streams", "Too many people follow pages at present. Try again later"), heartbeatEvery)
 		}
-	}, nil
+		close(other.ended)
+		s.remove(other)
+	}
+	s.all = append(s.all, one)
+	return one, nil
+}
+
+// hasMore returns a stream that may be ended for one: of the workspace that has most, and of the user who has most there.
+func (s *streams) hasMore(one *openStream) (found *openStream) {
+	for _, other := range s.all {
+		fair := s.ofWorkspace(other) > s.ofWorkspace(one)+1 || other.workspace == one.workspace && s.ofUser(other) > s.ofUser(one)+1
+		if fair && (found == nil || cmp.Or(cmp.Compare(s.ofWorkspace(other), s.ofWorkspace(found)), cmp.Compare(s.ofUser(other), s.ofUser(found))) > 0) {
+			found = other
+		}
+	}
+	return found
+}
+
+func (s *streams) ofWorkspace(one *openStream) int {
+	return s.count(func(other *openStream) bool { return other.workspace == one.workspace })
+}
+
+func (s *streams) ofUser(one *openStream) int {
+	return s.count(func(other *openStream) bool { return other.user == one.user })
+}
+
+func (s *streams) count(is func(*openStream) bool) (n int) {
+	for _, one := range s.all {
+		if is(one) {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *streams) close(one *openStream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remove(one)
+}
+
+func (s *streams) remove(one *openStream) {
+	s.all = slices.DeleteFunc(s.all, func(other *openStream) bool { return other == one })
 }
 
 // Stream answers with server-sent events. look finds those since its last call, each second, for the actor as it is
 // then; its first error is the answer. The stream ends when look fails later, when the session ends, when the client
-// leaves or does not read, and when the server stops.
+// leaves or does not read, when another user or workspace gets its place, and when the server stops.
 func (f *Frame) Stream(w http.ResponseWriter, r *Request, look func(people.Actor) ([]Event, error)) error {
-	done, err := f.streams.open(r.User.ID)
+	one, err := f.streams.open(r.Actor.Workspace, r.User.ID)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer f.streams.close(one)
 	events, err := look(r.Actor)
 	if err != nil {
 		return err
@@ -105,6 +146,8 @@ func (f *Frame) Stream(w http.ResponseWriter, r *Request, look func(people.Actor
 		case <-r.Context().Done():
 			return nil
 		case <-web.Stopping(w):
+			return nil
+		case <-one.ended:
 			return nil
 		case <-time.After(wait):
 		}

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"sync/atomic"
 	"time"
 )
@@ -20,6 +22,8 @@ type conn struct {
 	bodies errorBodies
 	// begun is set when bytes of a request have arrived since the silence began.
 	begun atomic.Bool
+	// late is set while the read deadline has passed. Reading was given up, but the client may be there.
+	late atomic.Bool
 	// request and body are those of a request with a body, as the handler sees them.
 	request http.Request
 	body    watchedBody
@@ -67,6 +71,11 @@ func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.lazyDeadlineConn.Read(b)
 	if n > 0 && !c.begun.Load() {
 		c.begun.Store(true)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		c.late.Store(true)
+	} else if n > 0 && c.late.Load() {
+		c.late.Store(false)
 	}
 	return n, err
 }

@@ -14,7 +14,7 @@ import (
 // logFailure writes one line for each fault. A service that is not available is a state rather than a fault of the
 // request: it is logged once, and again after a minute.
 func (e *Edge) logFailure(a *response, r *http.Request, shown *countersign.Error, err error) {
-	left := clientGone(r, err)
+	left := a.clientGone(r, err)
 	a.gone = left && a.status == 0
 	if left {
 		return
@@ -38,9 +38,22 @@ func (e *Edge) logFailure(a *response, r *http.Request, shown *countersign.Error
 	e.log.LogAttrs(r.Context(), level, message, facts...)
 }
 
-// clientGone reports whether err only says that the client has left.
-func clientGone(r *http.Request, err error) bool {
-	return errors.Is(err, context.Canceled) && r.Context().Err() != nil
+// clientGone reports whether err only says that the client has left. net/http also ends the context of a request when a
+// deadline of its own has passed, while the client still waits.
+func (a *response) clientGone(r *http.Request, err error) bool {
+	return errors.Is(err, context.Canceled) && r.Context().Err() != nil && !a.outOfTime()
+}
+
+// outOfTime reports whether a deadline of the server has ended the request.
+func (a *response) outOfTime() bool {
+	if a.conn == nil {
+		return false
+	}
+	if a.r.ProtoMajor < 2 {
+		return a.conn.late.Load()
+	}
+	srv, ok := a.r.Context().Value(http.ServerContextKey).(*http.Server)
+	return ok && srv.WriteTimeout > 0 && a.edge.now().Sub(a.start) >= srv.WriteTimeout
 }
 
 // facts names the request in a line of the error log. The route stands for the URL, which may hold a key.

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -56,5 +58,31 @@ func TestTheAccessLogTakesAnOutageForNoError(t *testing.T) {
 		if level := e.record().Level.String(); level != want {
 			t.Errorf("%d is %s, want %s", status, level, want)
 		}
+	}
+}
+
+// net/http ends the context of a request when the read deadline of its connection has passed.
+func TestARequestThatADeadlineOfOursEndedIsLogged(t *testing.T) {
+	for name, late := range map[string]bool{"a deadline": true, "a client that has left": false} {
+		out, log := logged()
+		here, there := net.Pipe()
+		c := newConn(here, newSlots(1, nil, func(reason) {}, func(reason) {}))
+		ctx, leave := context.WithCancel(withConn(context.Background(), c))
+		h := NewEdge(Options{Log: log}).Wrap(func(_ http.ResponseWriter, r *http.Request) error {
+			if late {
+				_ = c.SetReadDeadline(time.Unix(1, 0))
+			} else {
+				_ = there.Close()
+			}
+			_, _ = c.Read(make([]byte, 1))
+			leave()
+			return r.Context().Err()
+		})
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", "/", nil).WithContext(ctx))
+		if id := w.Header().Get("X-Request-Id"); w.Code != 500 || strings.Contains(out.String(), id) != late {
+			t.Errorf("%s: %d, and the log says %q", name, w.Code, out)
+		}
+		_ = c.Close()
 	}
 }
