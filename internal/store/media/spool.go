@@ -13,7 +13,7 @@ import (
 )
 
 // pictureTime is how long a picture takes at most from the moment when it has arrived, its wait for others included.
-const pictureTime = 4 * time.Second
+const pictureTime = 3 * time.Second
 
 // muchGarbage is from how much memory on what a picture leaves behind is returned at once.
 const muchGarbage = 8 << 20
