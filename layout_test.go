@@ -67,7 +67,7 @@ var mayImport = map[string][]string{
 	"internal/spreadsheet":      {},
 	"internal/sqldb":            {"", "internal/fault", "internal/group"},
 	"internal/store":            {"", "internal/backup", "internal/blob", "internal/fault", "internal/group", "internal/health", "internal/jobs", "internal/keyfile", "internal/limit", "internal/people", "internal/people/peopledb", "internal/sqldb", "internal/store/access", "internal/store/byitem", "internal/store/licensing", "internal/store/media", "internal/store/requests", "internal/store/rules", "internal/store/storedb", "internal/store/transfer", "internal/store/validation"},
-	"internal/store/access":     {"", "internal/fault", "internal/keyfile", "internal/people", "internal/sqldb", "internal/store/storedb"},
+	"internal/store/access":     {"", "internal/fault", "internal/keyfile", "internal/limit", "internal/people", "internal/sqldb", "internal/store/storedb"},
 	"internal/store/api":        {"", "internal/fault", "internal/limit", "internal/people", "internal/store", "internal/store/licensing", "internal/store/media", "internal/store/requests", "internal/store/validation", "internal/web"},
 	"internal/store/byitem":     {"internal/cached", "internal/store/storedb"},
 	"internal/store/licensing":  {"", "internal/cached", "internal/fault", "internal/keyfile", "internal/people", "internal/sqldb", "internal/store/access", "internal/store/rules", "internal/store/storedb", "internal/store/validation", "internal/web", "license"},

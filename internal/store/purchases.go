@@ -56,16 +56,22 @@ func (s *Store) Purchases(ctx context.Context, a people.Actor, workspace string,
 // CreatePurchase writes a sale. Without a code it gets a new one, without a date
 // it is sold now, and without a currency its price and currency are the item's.
 func (s *Store) CreatePurchase(ctx context.Context, a people.Actor, workspace string, p Purchase) (Purchase, error) {
-	if p.Code == "" {
-		p.Code = uuid.NewString()
-	}
 	if p.SoldAt.IsZero() {
 		p.SoldAt = s.timestamp()
+	}
+	chosen := p.Code != ""
+	if !chosen {
+		p.Code = uuid.NewString()
 	}
 	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
 		w, err := access.Workspace(ctx, tx, a, workspace, access.Manage)
 		if err != nil {
 			return err
+		}
+		if chosen {
+			if err := s.clashes.Check(a, workspace); err != nil {
+				return err
+			}
 		}
 		p.WorkspaceID, p.State = w.ID, StateActive
 		item, err := tx.KeepItem(ctx, p.ItemID)
@@ -83,7 +89,19 @@ func (s *Store) CreatePurchase(ctx context.Context, a people.Actor, workspace st
 		p.ID, err = s.addPurchase(ctx, tx, a, workspace, p)
 		return err
 	})
+	if errors.Is(err, errPurchaseExists) {
+		err = s.whosePurchase(ctx, a, workspace, p)
+	}
 	return p, err
+}
+
+// whosePurchase is the error for a code that exists. That of another workspace is counted.
+func (s *Store) whosePurchase(ctx context.Context, a people.Actor, workspace string, p Purchase) error {
+	found, err := s.db.PurchaseByDigest(ctx, p.Digest)
+	if err != nil || found.WorkspaceID != p.WorkspaceID {
+		err = s.clashes.Take(a, workspace)
+	}
+	return cmp.Or[error](err, errPurchaseExists)
 }
 
 // setPrice makes the price of a purchase without a currency the item's.
@@ -104,7 +122,7 @@ func setPrice(p *Purchase, item Item) {
 func (s *Store) addPurchase(ctx context.Context, tx *storedb.DB, a people.Actor, workspace string, p Purchase) (id int64, err error) {
 	id, err = tx.AddPurchase(ctx, p)
 	if errors.Is(err, sqldb.ErrExists) {
-		return 0, fault.Conflict("purchase_exists", "This purchase code already exists. Codes are unique in the store and do not depend on upper and lower case")
+		return 0, errPurchaseExists
 	}
 	if err != nil {
 		return 0, err
@@ -114,6 +132,8 @@ func (s *Store) addPurchase(ctx context.Context, tx *storedb.DB, a people.Actor,
 	}
 	return id, people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionCreatePurchase, Workspace: workspace, Subject: idText(id)})
 }
+
+var errPurchaseExists = fault.Conflict("purchase_exists", "This purchase code already exists. Codes are unique in the store and do not depend on upper and lower case")
 
 // ends are the actions that end a purchase, by the state that they lead to.
 var ends = map[State]people.Action{

@@ -1,12 +1,15 @@
 package store_test
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
@@ -267,6 +270,45 @@ func TestTheBuyerOfAPurchaseIsCorrectedWithoutAppearingInTheLog(t *testing.T) {
 		}
 		if _, err := f.SetPurchase(t.Context(), storetest.Operator, "of-grace", func(p *store.PurchaseTerms) { p.BuyerEmail = "grace" }); storetest.CodeOf(err) != "invalid" {
 			t.Error(err)
+		}
+	})
+}
+
+// Codes can be guessed by recording purchases: one is refused when another workspace has its code.
+func TestRecordedPurchasesRevealLittleOfTheCodesOfOthers(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		var his []string
+		for i := range 101 {
+			his = append(his, storetest.PurchaseText("bob", 3, fmt.Sprintf("his-%d", i)))
+		}
+		f.MustImport(t, storetest.Lines(append(his, storetest.PurchaseText("ada", 1, "hers"))...))
+		manager := f.MemberOf(t, "ada", store.RoleManager, "manager@shop.example")
+		record := func(a people.Actor, code string) string {
+			_, err := f.CreatePurchase(t.Context(), a, "ada", store.Purchase{ItemID: 1, License: "Regular", Code: code})
+			return storetest.CodeOf(err)
+		}
+		for i := range 100 {
+			for _, code := range []string{"hers", fmt.Sprintf("HIS-%d", i)} {
+				if got := record(manager, code); got != "purchase_exists" {
+					t.Fatalf("%s: %q", code, got)
+				}
+			}
+		}
+		for _, c := range []struct{ rule, code, want string }{
+			{"one more code of another workspace", "his-100", "code_clashes"},
+			{"a code of nobody is refused as well", "nobody's", "code_clashes"},
+			{"a new code is not a guess", "", ""},
+		} {
+			if got := record(manager, c.code); got != c.want {
+				t.Errorf("%s: %q, want %q", c.rule, got, c.want)
+			}
+		}
+		if got := record(storetest.Operator, "his-100"); got != "purchase_exists" {
+			t.Errorf("the operator: %q", got)
+		}
+		f.Clock.Set(storetest.Noon.Add(time.Hour))
+		if got := record(manager, "his-100"); got != "purchase_exists" {
+			t.Errorf("an hour later: %q", got)
 		}
 	})
 }

@@ -92,6 +92,7 @@ type Store struct {
 	people   *people.People
 	chain    *people.AuditChain
 	limits   sharedLimits
+	clashes  *access.Clashes
 	jobs     *jobs.Queue
 	now      func() time.Time
 	log      *slog.Logger
@@ -160,7 +161,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, database: database, db: storedb.New(database), location: keys, now: o.Now, log: o.Log, keyFile: make(chan struct{}, 1)}
+	s := &Store{options: o, database: database, db: storedb.New(database), location: keys, now: o.Now, log: o.Log, keyFile: make(chan struct{}, 1), clashes: access.NewClashes(o.Now)}
 	s.people = people.New(&s.db.DB, s.gate.Box, o.Now, o.Log, o.HashCost)
 	s.people.AuditLog = people.NewAuditLog(&s.db.DB, true)
 	s.chain = people.NewAuditChain(&s.db.DB, s.gate.Box, o.Now, o.Log)

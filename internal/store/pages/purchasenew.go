@@ -85,7 +85,7 @@ func (p *Pages) showNewPurchase(w http.ResponseWriter, r *frame.Request, ws stor
 func (p *Pages) recordPurchase(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
 	return p.frame.Submit(w, r, frame.Form{
 		Fields: []string{"item", "license", "price", "sold_on", "supported_until", "buyer.name", "buyer.email", "code"},
-		About:  map[string]string{"item_not_found": "item", "purchase_exists": "code"},
+		About:  map[string]string{"item_not_found": "item", "purchase_exists": "code", "code_clashes": "code"},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			return p.newPurchasePage(r, purchaseForm{ws: ws, in: in, errs: wrong})
 		},
