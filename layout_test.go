@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	"internal/keyfile":          {"", "internal/fault", "internal/sqldb"},
 	"internal/limit":            {""},
 	"internal/measure":          {"internal/group"},
-	"internal/people":           {"", "internal/fault", "internal/group", "internal/keyfile", "internal/people/peopledb", "internal/spreadsheet", "internal/sqldb"},
+	"internal/people":           {"", "internal/fault", "internal/group", "internal/keyfile", "internal/limit", "internal/people/peopledb", "internal/spreadsheet", "internal/sqldb"},
 	"internal/people/peopledb":  {"", "internal/sqldb"},
 	"internal/play":             {"internal/play/publisher"},
 	"internal/play/playdoc":     {},

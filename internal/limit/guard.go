@@ -42,14 +42,15 @@ func NewGuard(o Options) *Guard {
 		g.codeLimit = codeLimit
 	}
 	if g.name == nil {
-		g.name = plainName
+		g.name = func(text string) (Name, bool) { return PlainName(text), true }
 	}
 	return g
 }
 
-func plainName(text string) (name Name, ok bool) {
+// PlainName is the unkeyed name of a text: whoever reads it can try texts.
+func PlainName(text string) (name Name) {
 	sum := sha256.Sum256([]byte(text))
-	return Name(sum[:len(name)]), true
+	return Name(sum[:len(name)])
 }
 
 // TakeCode counts a request for a purchase code, also for an unknown code, because the response must not reveal which

@@ -33,9 +33,10 @@ type Window[K comparable] struct {
 }
 
 // windowCount is a key's window: n events, own of them counted here, of which the other servers do not know unsent yet.
+// held more are being tried.
 type windowCount struct {
-	n, own, unsent int
-	start          time.Time
+	n, own, unsent, held int
+	start                time.Time
 }
 
 // NewWindow returns an empty window of a length; now is its clock, and nil means time.Now.
@@ -67,19 +68,11 @@ func (w *Window[K]) Take(key K, limit int) bool {
 	if limit <= 0 {
 		return true
 	}
-	now := w.now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	c, known := w.counts[key]
-	if w.left(c, now) <= 0 {
-		c = windowCount{start: now}
-		w.latest = now
-	}
-	if w.full(c, limit) {
+	c, ok := w.place(key, limit)
+	if !ok {
 		return false
-	}
-	if !known {
-		w.makeRoom(now)
 	}
 	c.n++
 	c.own++
@@ -88,11 +81,63 @@ func (w *Window[K]) Take(key K, limit int) bool {
 	return true
 }
 
+// Hold is [Window.Take] for an event that may yet turn out not to be one. It has its place under the limit until end
+// says whether it happened.
+func (w *Window[K]) Hold(key K, limit int) (end func(happened bool), ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, ok := w.place(key, limit)
+	if !ok {
+		return nil, false
+	}
+	c.held++
+	w.counts[key] = c
+	return func(happened bool) { w.release(key, happened) }, true
+}
+
+// release ends one event that was held. One that comes after its window is forgotten with it.
+func (w *Window[K]) release(key K, happened bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.counts[key]
+	if c.held == 0 {
+		return
+	}
+	c.held--
+	if happened {
+		c.n++
+		c.own++
+		c.unsent++
+	}
+	if c.n+c.held == 0 {
+		delete(w.counts, key)
+		return
+	}
+	w.counts[key] = c
+}
+
+// place returns the key's window, or a new one, if one more event has room in it.
+func (w *Window[K]) place(key K, limit int) (c windowCount, ok bool) {
+	now := w.now()
+	c, known := w.counts[key]
+	if w.left(c, now) <= 0 {
+		c = windowCount{start: now}
+		w.latest = now
+	}
+	if w.full(c, limit) {
+		return c, false
+	}
+	if !known {
+		w.makeRoom(now)
+	}
+	return c, true
+}
+
 // full reports whether a window has no room left. Servers that count together do not know each other's latest events, so
 // where more than two do, each counts no more itself than leaves all of them within twice the limit.
 func (w *Window[K]) full(c windowCount, limit int) bool {
 	servers := int(w.servers.Load())
-	return c.n >= limit || servers > 2 && c.own*servers >= 2*limit
+	return c.n+c.held >= limit || servers > 2 && (c.own+c.held)*servers >= 2*limit
 }
 
 // find returns the key's present window and how long it still lasts; zero values when it has none.
@@ -144,8 +189,8 @@ func (w *Window[K]) forget(now time.Time) {
 		switch {
 		case w.left(c, now) <= 0:
 			delete(w.counts, key)
-		case count == 0 || c.n < count:
-			least, count = key, c.n
+		case count == 0 || c.n+c.held < count:
+			least, count = key, c.n+c.held
 		}
 	}
 	if len(w.counts) >= windowKeys {

@@ -166,3 +166,32 @@ func TestAWindowForgetsKeysThatDoNotComeBack(t *testing.T) {
 		t.Errorf("%d keys are remembered, %d of them of the last minute", n, perMinute)
 	}
 }
+
+func TestAHeldEventHasItsPlaceUntilItEnds(t *testing.T) {
+	c := newClock()
+	w := NewWindow[string](time.Minute, c.now)
+	hold := func() func(bool) {
+		end, ok := w.Hold("a", 2)
+		if !ok {
+			t.Fatal("no room")
+		}
+		return end
+	}
+	first, second := hold(), hold()
+	if w.Take("a", 2) {
+		t.Error("two are being tried, and a third one has room under a limit of two")
+	}
+	first(false)
+	second(true)
+	if n := count(w, "a"); n != 1 {
+		t.Errorf("count %d after one that happened and one that did not", n)
+	}
+	late := hold()
+	c.move(time.Minute)
+	w.Take("a", 2)
+	w.Take("a", 2)
+	late(false)
+	if w.Take("a", 2) {
+		t.Error("an end that came late took something from the next window")
+	}
+}

@@ -3,11 +3,14 @@ package people
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/netip"
 	"sync"
 	"testing"
 	"testing/synctest"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
 func TestHashesWaitInAQueueWithABound(t *testing.T) {
@@ -69,7 +72,7 @@ func TestSignInThatFindsAFullQueueIsNotAFailure(t *testing.T) {
 		if _, err := f.SignIn(t.Context(), f.known(u), email, password); err != nil {
 			t.Errorf("a known browser: %v", err)
 		}
-		_, err := f.Join(t.Context(), home, "eve@site.example", other, nil)
+		_, err := f.Join(t.Context(), home, "an invitation", "eve@site.example", other, nil)
 		if !errors.Is(err, errBusy) {
 			t.Errorf("a stranger with an invitation: %v", err)
 		}
@@ -77,5 +80,33 @@ func TestSignInThatFindsAFullQueueIsNotAFailure(t *testing.T) {
 		if _, err := f.SignIn(t.Context(), home, email, password); err != nil {
 			t.Errorf("later: %v", err)
 		}
+	})
+}
+
+// A stranger with an open invitation must not fill the queue that people sign in through.
+func TestJoiningHashesNothingForAnEmailThatIsTaken(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		_, ada := f.administrator(t)
+		join := func(from Origin, invitation, email string) error {
+			_, err := f.Join(t.Context(), from, invitation, email, other, func(*peopledb.DB, User) error { return nil })
+			return err
+		}
+		f.hashes.queued.Store(int64(strangersQueue))
+		from := func(i int) Origin { return Origin{Addr: netip.AddrFrom4([4]byte{203, 0, 113, byte(i)})} }
+		for i := range inviteFailures {
+			wantCode(t, join(from(i), "first", email), "email_taken")
+		}
+		f.hashes.queued.Store(int64(wholeQueue))
+		_, err := f.ChoosePassword(t.Context(), ada, 0, other)
+		wantCode(t, err, "password_set")
+		f.hashes.queued.Store(0)
+		wantCode(t, join(home, "first", "bob@site.example"), "rate_limited")
+		if err := join(home, "second", "bob@site.example"); err != nil {
+			t.Errorf("another invitation: %v", err)
+		}
+		for i := range addressFailures {
+			wantCode(t, join(away, fmt.Sprint(i), email), "email_taken")
+		}
+		wantCode(t, join(away, "third", "grace@site.example"), "rate_limited")
 	})
 }

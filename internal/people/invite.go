@@ -91,6 +91,12 @@ func (p *People) ChoosePassword(ctx context.Context, a Actor, keep SessionID, pa
 	if err := may(a, ownAccount); err != nil {
 		return User{}, err
 	}
+	switch before, err := p.db.User(ctx, a.User); {
+	case err != nil:
+		return User{}, sqldb.IfNotFound(err, errUserGone)
+	case before.Password != "":
+		return User{}, errPasswordSet // without the costly hash
+	}
 	_, hash, err := p.hashNew(ctx, wholeQueue, a.ID, password)
 	if err != nil {
 		return User{}, err

@@ -2,16 +2,39 @@ package people
 
 import (
 	"context"
+	"errors"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people/peopledb"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// Join creates a user who is not an administrator. allow runs in the same transaction,
-// and refuses with an error: it is where an invitation is used up. Check the invitation
-// before the call too, or strangers get as far as the costly hash. The errors are those of
-// [People.CreateAdministrator].
-func (p *People) Join(ctx context.Context, from Origin, email, password string, allow func(tx *peopledb.DB, u User) error) (User, error) {
-	email, hash, err := p.hashNew(ctx, strangersQueue, email, password)
+// Join creates a user who is not an administrator, by an invitation, which names where failures
+// are counted. allow runs in the same transaction, and refuses with an error: it is where the
+// invitation is used up. Check the invitation before the call too. The errors are those of
+// [People.CreateAdministrator], and rate_limited after too many e-mails that are taken.
+func (p *People) Join(ctx context.Context, from Origin, invitation, email, password string, allow func(tx *peopledb.DB, u User) error) (User, error) {
+	email, err := checkNew(email, password)
+	if err != nil {
+		return User{}, err
+	}
+	attempt, err := try(limitKey{p.limits.address, limitAddress(from.Addr)}, limitKey{p.limits.invite, invitation})
+	if err != nil {
+		return User{}, err
+	}
+	u, err := p.join(ctx, from, email, password, allow)
+	attempt.ended(fault.HasCode(err, codeTaken))
+	return u, err
+}
+
+func (p *People) join(ctx context.Context, from Origin, email, password string, allow func(tx *peopledb.DB, u User) error) (User, error) {
+	switch _, err := p.db.UserNamed(ctx, email); {
+	case err == nil:
+		return User{}, errEmailTaken(email) // without the costly hash
+	case !errors.Is(err, sqldb.ErrNotFound):
+		return User{}, err
+	}
+	hash, err := p.hashes.make(ctx, strangersQueue, password)
 	if err != nil {
 		return User{}, err
 	}

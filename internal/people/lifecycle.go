@@ -216,6 +216,8 @@ var (
 	errNoUserID          = fault.NotFound("user_not_found", "This user does not exist, or was removed")
 )
 
+const codeTaken = "email_taken"
+
 func errEmailTaken(email string) error {
-	return fault.Conflict("email_taken", fmt.Sprintf("A user with the e-mail %s already exists. Sign in with it, or use another e-mail", email))
+	return fault.Conflict(codeTaken, fmt.Sprintf("A user with the e-mail %s already exists. Sign in with it, or use another e-mail", email))
 }

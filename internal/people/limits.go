@@ -1,13 +1,15 @@
 package people
 
 import (
+	"crypto/rand"
 	"fmt"
 	"net/netip"
-	"sync"
 	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/limit"
 )
 
 // How many attempts may fail within limitWindow. One address can't use up what
@@ -20,62 +22,61 @@ const (
 	codeFailures    = 5  // of a user's second step
 	againFailures   = 10 // of a signed-in user's password
 	knownFailures   = 10 // of a known browser's password
-	limitKeys       = 1 << 16
-	limitSample     = 8
+	inviteFailures  = 10 // of an invitation
 )
 
-// limits counts failed attempts in this process's memory.
-type limits struct{ address, email, code, again, known, knownCode *limiter }
+// limits counts failed attempts.
+type limits struct{ address, email, code, again, known, knownCode, invite *limit.Texts }
 
-func newLimits(now func() time.Time) limits {
-	of := func(most int) *limiter { return &limiter{now: now, most: most, counts: map[string]failures{}} }
+// newLimits names what is counted by the key file; before it is known, in a way that nobody else can.
+func newLimits(box func() *keyfile.Box, now func() time.Time) limits {
+	salt := rand.Text()
+	name := func(text string) limit.Name {
+		if box := box(); box != nil {
+			return box.Name(text)
+		}
+		return limit.PlainName(salt + text)
+	}
+	of := func(kind string, most int) *limit.Texts { return limit.NewTexts(kind, most, limitWindow, name, now) }
 	return limits{
-		address: of(addressFailures), email: of(emailFailures), code: of(codeFailures), again: of(againFailures),
-		known: of(knownFailures), knownCode: of(codeFailures),
+		address: of("sign-in-address", addressFailures), email: of("sign-in-email", emailFailures), code: of("sign-in-code", codeFailures),
+		again: of("password", againFailures), known: of("known-browser", knownFailures), knownCode: of("known-browser-code", codeFailures),
+		invite: of("invitation", inviteFailures),
 	}
 }
 
-// limiter counts failures by key in windows that begin with the first of them.
-type limiter struct {
-	now    func() time.Time
-	most   int
-	mu     sync.Mutex
-	counts map[string]failures
+// Limits lists the counts of failed attempts, which several servers on one database can exchange.
+func (p *People) Limits() []*limit.Texts {
+	l := p.limits
+	return []*limit.Texts{l.address, l.email, l.code, l.again, l.known, l.knownCode, l.invite}
 }
 
-type failures struct {
-	n    int
-	ends time.Time
-}
+// attempt is one try. It has a place under the limits until it has ended. That keeps many at once within them.
+type attempt struct{ ends []func(failed bool) }
 
-// attempt is one try, counted as a failure until it has succeeded. Counting it
-// beforehand keeps many at once within the limit.
-type attempt struct{ undo []func() }
-
-// succeeded takes the attempt out of the count.
-func (a *attempt) succeeded() {
-	for _, back := range a.undo {
-		back()
+// ended counts the attempt as failed, or not.
+func (a *attempt) ended(failed bool) {
+	for _, end := range a.ends {
+		end(failed)
 	}
 }
 
-// try counts one attempt under a key of each limiter, or refuses it
-// (rate_limited) and counts nothing.
+// try begins one attempt under a key of each limiter, or refuses it (rate_limited).
 func try(keys ...limitKey) (*attempt, error) {
 	a := &attempt{}
 	for _, k := range keys {
-		back, wait := k.by.take(k.key)
+		end, wait := k.by.Hold(k.key)
 		if wait > 0 {
-			a.succeeded()
+			a.ended(false)
 			return nil, tooMany(wait)
 		}
-		a.undo = append(a.undo, back)
+		a.ends = append(a.ends, end)
 	}
 	return a, nil
 }
 
 type limitKey struct {
-	by  *limiter
+	by  *limit.Texts
 	key string
 }
 
@@ -86,61 +87,6 @@ func tooMany(wait time.Duration) error {
 		in = "a minute"
 	}
 	return fault.Limited(countersign.CodeRateLimited, "Too many attempts failed; try again in "+in, wait)
-}
-
-// take counts one attempt, or tells how long to wait before the next.
-func (l *limiter) take(key string) (back func(), wait time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.now()
-	f, known := l.counts[key]
-	if !known {
-		l.makeRoom(now)
-	}
-	if !now.Before(f.ends) {
-		f = failures{ends: now.Add(limitWindow)}
-	}
-	if f.n >= l.most {
-		return nil, f.ends.Sub(now)
-	}
-	f.n++
-	l.counts[key] = f
-	return func() { l.giveBack(key, f.ends) }, 0
-}
-
-func (l *limiter) giveBack(key string, window time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f, known := l.counts[key]
-	if !known || !f.ends.Equal(window) {
-		return
-	}
-	if f.n--; f.n <= 0 {
-		delete(l.counts, key)
-		return
-	}
-	l.counts[key] = f
-}
-
-// makeRoom bounds the memory: it forgets what is over, else the smallest of a
-// few counts, so that many strangers can't make a busy key forgotten.
-func (l *limiter) makeRoom(now time.Time) {
-	if len(l.counts) < limitKeys {
-		return
-	}
-	least, smallest, seen := "", 0, 0
-	for key, f := range l.counts {
-		if !now.Before(f.ends) {
-			f.n = 0
-		}
-		if seen == 0 || f.n < smallest {
-			least, smallest = key, f.n
-		}
-		if seen++; seen == limitSample {
-			break
-		}
-	}
-	delete(l.counts, least)
 }
 
 // limitAddress is the key of a client: its address, or the /64 of IPv6, which

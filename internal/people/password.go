@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -55,13 +56,17 @@ func common(folded string) bool {
 	return false
 }
 
-// hashNew checks an e-mail and a password that is to be set, and returns the e-mail as it
-// is kept and the hash. q is the part of the queue that may be filled for it.
-func (p *People) hashNew(ctx context.Context, q queue, email, password string) (kept, hash string, err error) {
+// checkNew checks an e-mail and a password that is to be set, and returns the e-mail as it is kept.
+func checkNew(email, password string) (kept string, err error) {
 	if kept, err = CleanEmail(email); err != nil {
-		return "", "", err
+		return "", err
 	}
-	if err := checkPassword(kept, password); err != nil {
+	return kept, checkPassword(kept, password)
+}
+
+// hashNew is checkNew, and returns the hash too. q is the part of the queue that may be filled for it.
+func (p *People) hashNew(ctx context.Context, q queue, email, password string) (kept, hash string, err error) {
+	if kept, err = checkNew(email, password); err != nil {
 		return "", "", err
 	}
 	hash, err = p.hashes.make(ctx, q, password)
@@ -86,19 +91,20 @@ func (p *People) again(ctx context.Context, a Actor, password string) (peopledb.
 	if err != nil {
 		return peopledb.User{}, err
 	}
-	u, err := p.db.User(ctx, a.User)
+	u, err := p.checkAgain(ctx, a.User, password)
+	try.ended(errors.Is(err, errPasswordWrong))
+	return u, err
+}
+
+func (p *People) checkAgain(ctx context.Context, user int64, password string) (peopledb.User, error) {
+	u, err := p.db.User(ctx, user)
 	if err != nil {
-		try.succeeded()
 		return peopledb.User{}, sqldb.IfNotFound(err, errUserGone)
 	}
 	if u.Password == "" {
-		try.succeeded()
 		return peopledb.User{}, errPasswordUnset
 	}
 	right, err := p.hashes.matches(ctx, wholeQueue, u.Password, hashable(password))
-	if err != nil || right {
-		try.succeeded()
-	}
 	if err == nil && !right {
 		err = errPasswordWrong
 	}

@@ -33,7 +33,7 @@ type People struct {
 // New returns the users of a database, whose passwords are hashed at a cost. box returns nil until the key file is
 // known; what needs it answers [countersign.KindUnavailable] until then.
 func New(db *peopledb.DB, box func() *keyfile.Box, now func() time.Time, log *slog.Logger, cost HashCost) *People {
-	return &People{AuditLog: NewAuditLog(db, false), box: box, now: now, log: log, hashes: newHashes(cost), limits: newLimits(now)}
+	return &People{AuditLog: NewAuditLog(db, false), box: box, now: now, log: log, hashes: newHashes(cost), limits: newLimits(box, now)}
 }
 
 func (p *People) stamp() sqldb.Time { return sqldb.Time{Time: p.now()} }

@@ -49,12 +49,12 @@ func (p *People) SignIn(ctx context.Context, from Origin, email, password string
 		return SignIn{}, err
 	}
 	checked, err := p.checkSignIn(ctx, q, email, password)
+	attempt.ended(errors.Is(err, errRefused))
 	if errors.Is(err, errRefused) {
 		p.log.Warn("a sign-in was refused", "client", from.address())
 		p.failed.note(p.now(), from.Addr, failedSignIn{email: checked.Email})
 		return SignIn{}, err
 	}
-	attempt.succeeded()
 	if err != nil {
 		return SignIn{}, err
 	}
@@ -142,9 +142,7 @@ func (p *People) SignInCode(ctx context.Context, from Origin, user int64, code s
 	if err == nil && refused {
 		err = errCodeRefused
 	}
-	if !errors.Is(err, errCodeRefused) {
-		attempt.succeeded()
-	}
+	attempt.ended(errors.Is(err, errCodeRefused))
 	return err
 }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
@@ -134,37 +133,6 @@ func TestLimitAddress(t *testing.T) {
 	}
 	if limitAddress(netip.Addr{}) != "" {
 		t.Error("an invalid address has no key")
-	}
-}
-
-func TestSuccessThatComesLateTakesNothingFromTheNextWindow(t *testing.T) {
-	c := dbtest.NewClock(time.Unix(0, 0))
-	l := newLimits(c.Now).address
-	back, _ := l.take("key")
-	c.Move(limitWindow)
-	for range addressFailures {
-		l.take("key")
-	}
-	back()
-	if _, wait := l.take("key"); wait != limitWindow {
-		t.Errorf("the wait is %v, want %v", wait, limitWindow)
-	}
-}
-
-func TestLimiterForgetsTheSmallestCountsWhenItIsFull(t *testing.T) {
-	c := dbtest.NewClock(time.Unix(0, 0))
-	l := newLimits(c.Now).address
-	for range addressFailures {
-		l.take("busy")
-	}
-	for i := range limitKeys + 1000 {
-		l.take(fmt.Sprint(i))
-	}
-	if len(l.counts) > limitKeys {
-		t.Errorf("%d keys are remembered", len(l.counts))
-	}
-	if _, wait := l.take("busy"); wait == 0 {
-		t.Error("strangers made the busy key forgotten")
 	}
 }
 

@@ -93,9 +93,7 @@ func (p *People) ConfirmTOTP(ctx context.Context, a Actor, keep SessionID, code 
 		}
 		return p.record(ctx, tx, a, Event{Action: actionTOTPEnable, Subject: u.Email, Detail: endedText(ended), Before: "off", After: "on"})
 	})
-	if !errors.Is(err, errCodeRefused) {
-		attempt.succeeded()
-	}
+	attempt.ended(errors.Is(err, errCodeRefused))
 	if err != nil {
 		return User{}, nil, err
 	}

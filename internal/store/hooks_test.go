@@ -21,7 +21,7 @@ var IDText = idText
 func (s *Store) Database() *sqldb.DB                          { return s.database }
 func (s *Store) Gate() *access.Gate                           { return &s.gate }
 func (s *Store) Jobs() *jobs.Queue                            { return s.jobs }
-func (s *Store) ForgetGuard()                                 { s.limits.guard = nil }
+func (s *Store) ForgetGuard()                                 { s.limits.shared = nil }
 func (s *Store) ExchangeLimits(ctx context.Context, all bool) { s.exchangeLimits(ctx, all) }
 func (s *Store) LeaveLimits(ctx context.Context)              { s.leaveLimits(ctx) }
 func (s *Store) PrepareLater(ctx context.Context) error       { return s.prepareLater(ctx) }

@@ -33,10 +33,18 @@ const (
 	serverPrefix = "server "
 )
 
-// sharedLimits brings the counts of a guard into the database and back, in the
-// background: no request waits for it.
+// counts are those of a limit, which servers exchange: [limit.Guard] says how.
+type counts interface {
+	Unsent(all bool, most int) []limit.Count
+	Sent(list []limit.Count)
+	Merge(list []limit.Count)
+	SetServers(n int)
+}
+
+// sharedLimits brings counts into the database and back, in the background: no request
+// waits for it.
 type sharedLimits struct {
-	guard *limit.Guard // nil when there is none
+	shared []counts // nil when there are none
 	// server names this process among those on the database, "" when it is alone.
 	server       string
 	seen, pruned time.Time
@@ -54,10 +62,14 @@ func (s *Store) LimitName(text string) (name limit.Name, ok bool) {
 	return box.Name(text), true
 }
 
-// ShareLimits makes the counts of a guard outlive this process and, on PostgreSQL, be
-// those of all servers on the database. Call it before [Store.Run].
+// ShareLimits makes the counts of a guard, and those of failed sign-ins, outlive this
+// process and, on PostgreSQL, be those of all servers on the database. Call it before
+// [Store.Run].
 func (s *Store) ShareLimits(ctx context.Context, guard *limit.Guard) {
-	s.limits.guard = guard
+	s.limits.shared = []counts{guard}
+	for _, l := range s.people.Limits() {
+		s.limits.shared = append(s.limits.shared, l)
+	}
 	if s.database.Engine() == sqldb.Postgres {
 		s.limits.server = serverPrefix + rand.Text()
 	}
@@ -76,7 +88,7 @@ func (s *Store) exchangeLimitsEvery(ctx context.Context) {
 // exchangeLimits writes what was counted here and reads what was counted by all. With
 // all, also counts are written that are not worth telling yet. A failure is logged once.
 func (s *Store) exchangeLimits(ctx context.Context, all bool) {
-	if s.limits.guard == nil || s.gate.Ready() != nil {
+	if s.limits.shared == nil || s.gate.Ready() != nil {
 		return
 	}
 	err := s.writeLimits(ctx, all)
@@ -89,9 +101,17 @@ func (s *Store) exchangeLimits(ctx context.Context, all bool) {
 	s.limits.failed.Store(err != nil)
 }
 
+// unsent lists what the other servers do not know yet.
+func (l *sharedLimits) unsent(all bool) (list []limit.Count) {
+	for _, one := range l.shared {
+		list = append(list, one.Unsent(all, maxLimitsAtOnce-len(list))...)
+	}
+	return list
+}
+
 func (s *Store) writeLimits(ctx context.Context, all bool) error {
 	l, now := &s.limits, s.now()
-	counted := l.guard.Unsent(all, maxLimitsAtOnce)
+	counted := l.unsent(all)
 	announce := l.server != "" && now.Sub(l.seen).Abs() >= serverSeen
 	prune := now.Sub(l.pruned).Abs() >= limitsPruned && (len(counted) > 0 || l.server != "")
 	if len(counted) == 0 && !announce && !prune {
@@ -114,7 +134,9 @@ func (s *Store) writeLimits(ctx context.Context, all bool) error {
 	if err != nil {
 		return err
 	}
-	l.guard.Sent(counted)
+	for _, one := range l.shared {
+		one.Sent(counted)
+	}
 	if announce {
 		l.seen = now
 	}
@@ -137,15 +159,17 @@ func (s *Store) readLimits(ctx context.Context) error {
 	}
 	rows := len(counts)
 	counts = slices.DeleteFunc(counts, func(c limit.Count) bool { return strings.HasPrefix(c.Name, serverPrefix) })
-	l.guard.Merge(counts)
-	l.guard.SetServers(rows - len(counts))
+	for _, one := range l.shared {
+		one.Merge(counts)
+		one.SetServers(rows - len(counts))
+	}
 	l.read = true
 	return nil
 }
 
 // leaveLimits writes what is left to write when the store is closed.
 func (s *Store) leaveLimits(ctx context.Context) {
-	if s.limits.guard == nil || s.gate.Ready() != nil {
+	if s.limits.shared == nil || s.gate.Ready() != nil {
 		return
 	}
 	s.exchangeLimits(ctx, true)

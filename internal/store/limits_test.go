@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
 
@@ -55,6 +56,40 @@ func TestServersOnOneDatabaseShareTheirLimits(t *testing.T) {
 	second.LeaveLimits(t.Context())
 	if got := first.Rows(t, "limits"); got != 4 {
 		t.Errorf("%d rows after a server has left", got)
+	}
+}
+
+func TestServersOnOneDatabaseShareFailedSignIns(t *testing.T) {
+	place := storetest.EmptyStore.New(t, dbtest.Postgres)
+	first := storetest.Prepared(t, place)
+	second := first.Again(t)
+	guarded(t, first, 10)
+	guarded(t, second, 10)
+	exchange := func() {
+		for range 2 {
+			first.ExchangeLimits(t.Context(), false)
+			second.ExchangeLimits(t.Context(), false)
+		}
+	}
+	exchange()
+	from := people.Origin{Addr: netip.MustParseAddr("192.0.2.7")}
+	signIn := func(f *storetest.Fixture, email string) string {
+		_, err := f.People().SignIn(t.Context(), from, email, newPassword)
+		return storetest.CodeOf(err)
+	}
+	for i := range 10 {
+		if got := signIn([]*storetest.Fixture{first, second}[i%2], "ada@secret.example"); got != "sign_in_refused" {
+			t.Fatalf("attempt %d: %q", i, got)
+		}
+	}
+	exchange()
+	for name, f := range map[string]*storetest.Fixture{"first": first, "second": second} {
+		if got := signIn(f, "bob@secret.example"); got != "rate_limited" {
+			t.Errorf("ten failures at two servers, and the %s one says %q", name, got)
+		}
+	}
+	if rows := first.Dump(t, "limits"); strings.Contains(rows, "secret") || strings.Contains(rows, "192.0.2.7") {
+		t.Errorf("rows: %s", rows)
 	}
 }
 
