@@ -19,6 +19,18 @@ const revoking = (name, domain, status) => ({
   },
 });
 
+/** The question whether a license is to move; and what follows on the button, if one is named. */
+const moving = (name, button) => ({
+  route: 'POST /license/move', name, as, status: 200,
+  async open(page, site, { press, fill }) {
+    await page.goto(`${site.url}/license`);
+    await fill(page, wish('new.example')(site));
+    await press(page, 'Create the file');
+    const answer = await press(page, page.getByRole('button', { name: /^Move here/ }));
+    return button ? press(page, button) : answer;
+  },
+});
+
 export const licenses = [
   {
     name: "the owner's license files", site: 'licensed', cases: [
@@ -79,15 +91,8 @@ export const licenses = [
       post('POST /license', { name: 'store-license-made', as, values: (site) => ({ ...wish('shop.example')(site), tests: 'localhost' }), button: 'Create the file' }),
       get('GET /license/move', { name: 'store-license-move', as, leads: true }),
       post('POST /license', { name: 'store-license-used', as, values: wish('new.example'), button: 'Create the file', status: 409 }),
-      {
-        route: 'POST /license/move', name: 'store-license-moved', as, status: 200,
-        async open(page, site, { press, fill }) {
-          await page.goto(`${site.url}/license`);
-          await fill(page, wish('new.example')(site));
-          await press(page, 'Create the file');
-          return press(page, page.getByRole('button', { name: /^Move here/ }));
-        },
-      },
+      moving('store-license-move-asked'),
+      moving('store-license-moved', 'Move the license'),
       get('GET /license/revoke', { name: 'store-license-revoke-again', as, leads: true }),
       revoking('store-license-revoke', 'localhost'),
       revoking('store-license-revoked', 'localhost', 200),

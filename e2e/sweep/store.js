@@ -234,7 +234,7 @@ export const store = [
       post(`POST ${ws}/licenses/{license}/move`, { name: 'license-move-issued-refused', at: license('/move'), values: { domain: 'no domain' }, button: 'Move', status: 422 }),
       get(`GET ${ws}/licenses/{license}/revoke`, { name: 'license-revoke-issued', path: license('/revoke') }),
       post(`POST ${ws}/licenses/{license}/revoke`, { name: 'license-revoked-issued', at: license('/revoke'), button: 'Revoke' }),
-      ...[['refund', 'Refund'], ['charge-back', 'Charge back'], ['revoke', 'Revoke']].flatMap(([path, button]) => [
+      ...[['refund', 'Mark as refunded'], ['charge-back', 'Mark as charged back'], ['revoke', 'Revoke']].flatMap(([path, button]) => [
         get(`GET ${sales}/{purchase}/${path}`, { name: `purchase-${path}`, path: sale(`/${path}`) }),
         post(`POST ${sales}/{purchase}/${path}`, { name: `purchase-${path}-done`, at: sale(`/${path}`), button }),
         get(`GET ${sales}/{purchase}/restore`, { name: `purchase-restore-after-${path}`, path: sale('/restore') }),

@@ -207,8 +207,8 @@ test('from an empty folder to a validated purchase, its row in the log, and a re
   assert.match(await text(page), /The call was valid\./);
 
   await page.goto(purchase);
-  await follow(page, 'Refund');
-  await press(page, 'Refund');
+  await follow(page, 'Mark as refunded');
+  await press(page, 'Mark as refunded');
   const refused = await validate(site, key, code);
   assert.deepEqual([refused.status, refused.code, refused.msg], [404, 'purchase_refunded', 'Invalid purchase code']);
   await followMenu(page, 'Console');

@@ -58,6 +58,12 @@ func (f *Frame) Redirect(w http.ResponseWriter, r *Request, path, flash string) 
 	return nil
 }
 
+// Warn is [Frame.Redirect] with a warning in place of the flash, which reads as a success.
+func (f *Frame) Warn(w http.ResponseWriter, r *Request, path, warning string) error {
+	f.sessions.Put(r.Context(), keyWarning, warning)
+	return f.Redirect(w, r, path, "")
+}
+
 // toSignIn leads somebody without a session to the sign-in page, which shows the
 // notice once.
 func (f *Frame) toSignIn(w http.ResponseWriter, r *Request, n notice) error {

@@ -203,7 +203,7 @@ func (p *Pages) rotateCredential(w http.ResponseWriter, r *frame.Request, c addo
 		return err
 	}
 	if r.Method == http.MethodPost && in.Get("ends") != c.Key {
-		return p.frame.Redirect(w, r, credentialPath(c), "Nothing was changed: these credentials were rotated already. To see them, press Reveal.")
+		return p.frame.Warn(w, r, credentialPath(c), "Nothing was changed: these credentials were rotated already. To see them, press Reveal.")
 	}
 	return p.frame.Ask(w, r, frame.Confirm{
 		Title: "Rotate “" + c.Label + "”", Crumbs: credentialCrumbs(c),

@@ -34,7 +34,7 @@ func (p *Pages) discard(f form) frame.Handler {
 		}
 		list := slices.DeleteFunc(saved.Changes, func(c settings.Change) bool { return key != "" && c.Key != key })
 		if len(list) == 0 {
-			return p.frame.Redirect(w, r, f.path, "Nothing to discard: these values are already published.")
+			return p.frame.Warn(w, r, f.path, "Nothing to discard: these values are already published.")
 		}
 		c := f.confirmDiscard(list, key, saved.Revision)
 		c.Form.Do = func(in url.Values) error { return p.discardDraft(w, r, f, in, key) }

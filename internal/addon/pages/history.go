@@ -126,7 +126,7 @@ func (p *Pages) restore(w http.ResponseWriter, r *frame.Request, v oneVersion) e
 				return err
 			}
 			if done.Nothing {
-				return p.frame.Redirect(w, r, versionPath(v.Number), "Nothing was changed: these values are already published.")
+				return p.frame.Warn(w, r, versionPath(v.Number), "Nothing was changed: these values are already published.")
 			}
 			return p.frame.Redirect(w, r, versionPath(done.Version.Number), fmt.Sprintf("Version %d is published, with the values of version %d.", done.Version.Number, v.Number))
 		},

@@ -171,7 +171,7 @@ func (p *Pages) removePackage(w http.ResponseWriter, r *frame.Request, one iap.P
 			return err
 		}
 		if uses[one.ID].Blocks() {
-			return p.frame.Redirect(w, r, pathPackages, "The package “"+one.Name+"” can't be removed yet. The list shows the products that are mapped to it.")
+			return p.frame.Warn(w, r, pathPackages, "The package “"+one.Name+"” can't be removed yet. The list shows the products that are mapped to it.")
 		}
 	}
 	return p.frame.Ask(w, r, frame.Confirm{

@@ -90,7 +90,7 @@ func (p *Pages) publishDraft(w http.ResponseWriter, r *frame.Request, f form, in
 		return err
 	}
 	if done.Nothing {
-		return p.frame.Redirect(w, r, f.path, "Nothing to publish: these values are already published.")
+		return p.frame.Warn(w, r, f.path, "Nothing to publish: these values are already published.")
 	}
 	return p.frame.Redirect(w, r, versionPath(done.Version.Number), fmt.Sprintf("Version %d is published. Apps receive it from now on.", done.Version.Number))
 }

@@ -108,7 +108,7 @@ func (p *Pages) addWebhook(w http.ResponseWriter, r *frame.Request) error {
 				return err
 			}
 			if last != f.last {
-				return p.frame.Redirect(w, r, pathWebhooks, "Nothing was added: another webhook was added after the form was opened. Check the list, and add yours again if it is missing.")
+				return p.frame.Warn(w, r, pathWebhooks, "Nothing was added: another webhook was added after the form was opened. Check the list, and add yours again if it is missing.")
 			}
 			if err := p.addon.People().CheckPassword(r.Context(), r.Actor, in.Get("password")); err != nil {
 				return err

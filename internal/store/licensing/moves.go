@@ -44,6 +44,38 @@ func (s *Service) MoveAll(ctx context.Context, a people.Actor, issuer, from stri
 	})
 }
 
+// MoveCost is what a move uses up.
+type MoveCost struct {
+	// Free reports that the purchase has a license for the new domain already: nothing is moved.
+	Free bool
+	// Left is how many moves are left in this year after this one, of MovesAYear.
+	Left, MovesAYear int
+	// Wait is how long the next move has to wait.
+	Wait time.Duration
+}
+
+// MoveCost returns what [Service.MoveAll] would use up. Its errors are those of MoveAll; it changes nothing.
+func (s *Service) MoveCost(ctx context.Context, a people.Actor, from string, q Request) (MoveCost, error) {
+	h, err := s.findPurchase(ctx, a, q.Code)
+	if err != nil {
+		return MoveCost{}, err
+	}
+	domains, err := h.parse(q)
+	if err != nil {
+		return MoveCost{}, err
+	}
+	if _, found := h.find(domains[0]); found {
+		return MoveCost{Free: true}, nil
+	}
+	if _, err := h.movable(from, domains[0]); err != nil {
+		return MoveCost{}, err
+	}
+	rule := h.Licensing
+	return MoveCost{
+		Left: rule.MovesAYear - len(h.endedInAYear(isMove)) - 1, MovesAYear: rule.MovesAYear, Wait: time.Duration(rule.MoveWaitHours) * time.Hour,
+	}, h.mayMove()
+}
+
 // moveLicense ends the license that choose returns and adds one for another domain,
 // and those of test domains beside it, in one transaction.
 func (s *Service) moveLicense(ctx context.Context, a people.Actor, purchase int64, domains []license.Domain, choose func(purchaseLicenses) (storedb.License, error)) (h purchaseLicenses, err error) {

@@ -96,9 +96,22 @@ func TestMovesAreCounted(t *testing.T) {
 		now := storetest.Noon
 		at := func(after time.Duration) { now = now.Add(after); f.Clock.Set(now) }
 		f.Issue(t, "one", "d0.example")
+		cost := func(domain string) (licensing.MoveCost, error) {
+			return f.Licensing.MoveCost(t.Context(), storetest.Buyer, "", licensing.Request{Code: "one", Domain: domain})
+		}
 		try := func(domain string) error {
+			_, asked := cost(domain)
 			_, err := move(t, f, "one", "", domain)
+			if storetest.CodeOf(asked) != storetest.CodeOf(err) {
+				t.Errorf("%s: asking is %v, moving %v", domain, asked, err)
+			}
 			return err
+		}
+		if got, err := cost("d1.example"); err != nil || got != (licensing.MoveCost{Left: 2, MovesAYear: 3, Wait: day}) {
+			t.Errorf("the first move: %+v, %v", got, err)
+		}
+		if got, err := cost("d0.example"); err != nil || !got.Free {
+			t.Errorf("no move: %+v, %v", got, err)
 		}
 		storetest.WantError(t, try("d1.example"), "")
 		at(day - time.Second)

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -47,31 +46,24 @@ func (p *Pages) showLicense(w http.ResponseWriter, r *frame.Request) error {
 }
 
 func (p *Pages) issueLicense(w http.ResponseWriter, r *frame.Request) error {
-	return p.submitOrder(w, r, func(_ url.Values, o order) ([]licensing.Signed, error) {
-		return p.store.Licensing.IssueAll(r.Context(), buyer(r), p.baseURL, o.request())
+	return p.submitOrder(w, r, func(_ url.Values, o order) error {
+		files, err := p.store.Licensing.IssueAll(r.Context(), buyer(r), p.baseURL, o.request())
+		if err != nil {
+			return err
+		}
+		return p.showFiles(w, r, o.code, files)
 	})
 }
 
-// moveLicense frees one domain for the one that was asked for.
-func (p *Pages) moveLicense(w http.ResponseWriter, r *frame.Request) error {
-	return p.submitOrder(w, r, func(in url.Values, o order) ([]licensing.Signed, error) {
-		return p.store.Licensing.MoveAll(r.Context(), buyer(r), p.baseURL, in.Get("from"), o.request())
-	})
-}
-
-// submitOrder answers an order with the files that do gets. Where the code is used
+// submitOrder answers an order by do, which shows a page. Where the code is used
 // for another domain, the page offers to move that license.
-func (p *Pages) submitOrder(w http.ResponseWriter, r *frame.Request, do func(in url.Values, o order) ([]licensing.Signed, error)) error {
+func (p *Pages) submitOrder(w http.ResponseWriter, r *frame.Request, do func(in url.Values, o order) error) error {
 	var used []licensing.License
 	return p.frame.Submit(w, r, frame.Form{
 		Check: complete,
 		Do: func(in url.Values) error {
 			o := orderOf(in)
-			var files []licensing.Signed
-			err := p.withCode(w, o.code, func() (err error) {
-				files, err = do(in, o)
-				return err
-			})
+			err := p.withCode(w, o.code, func() error { return do(in, o) })
 			if fault.HasCode(err, countersign.CodeLimitReached) {
 				var failed error
 				if used, failed = p.movable(r, o.code, fault.Of(err)); failed != nil {
@@ -81,7 +73,7 @@ func (p *Pages) submitOrder(w http.ResponseWriter, r *frame.Request, do func(in 
 			if err != nil {
 				return refusal(err)
 			}
-			return p.showFiles(w, r, o.code, files)
+			return nil
 		},
 		Explain: func(refused error) (frame.Errors, bool) {
 			if len(used) > 0 {
@@ -164,16 +156,4 @@ func facts(l licensing.Signed, now time.Time) frame.Facts {
 		supported = l.SupportedUntil.Time
 	}
 	return frame.LicenseFacts(domains, l.ItemName, l.ItemID, l.Purchase.License, supported, now, frame.Fact{Label: "Sold by", Value: frame.Words(l.Workspace)})
-}
-
-// moveRule returns how often a license may be moved.
-func moveRule(l licensing.License) string {
-	rule := "The seller allows " + strconv.Itoa(l.Licensing.MovesAYear) + " moves in a year"
-	if l.Licensing.MovesAYear == 1 {
-		rule = "The seller allows one move in a year"
-	}
-	if hours := l.Licensing.MoveWaitHours; hours > 0 {
-		rule += ", " + strconv.Itoa(hours) + " hours apart"
-	}
-	return rule + "."
 }

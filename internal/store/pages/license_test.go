@@ -121,8 +121,11 @@ func TestErrorsAreSaidByTheirCause(t *testing.T) {
 func TestAUsedCodeOffersToMove(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
 		p := s.post(t, "/license", "code", "license-to-move", "domain", "new.example", "tests", "localhost").Status(http.StatusConflict)
-		p.Says("already licensed for another domain", "old.example", "since 1 Apr 2026, 00:00 UTC", "Move here", "new.example", "3 moves in a year, 24 hours apart")
-		sent := sentBy(p, "/license/move")
+		p.Says("already licensed for another domain", "old.example", "since 1 Apr 2026, 00:00 UTC", "Move here", "new.example")
+		ask := s.post(t, "/license/move", sentBy(p, "/license/move")...).Status(http.StatusOK).Says(
+			"Move the license of old.example to new.example", "one of the 3 moves that the seller allows in a year", "2 are left after it", "The next one is possible 24 hours later")
+		s.post(t, "/license", "code", "license-to-move", "domain", "new.example").Status(http.StatusConflict) // asking has moved nothing
+		sent := sentBy(ask, "/license/move")
 		moved := s.post(t, "/license/move", sent...).Status(http.StatusOK).Says("Your license files")
 		s.opens(t, filesOf(moved)["license-new.example.jwt"], "new.example")
 		s.opens(t, filesOf(moved)["license-localhost.jwt"], "localhost")
@@ -173,7 +176,7 @@ func TestBothFacesShareTheirLimits(t *testing.T) {
 		t.Errorf("headers %v", limited.Header)
 	}
 	s.post(t, "/api/licenses", "purchase_code", "nor-this", "domain", "shop.example").Status(http.StatusTooManyRequests)
-	for path, with := range map[string][]string{"/license": nil, "/license/move": {"from", "old.example"}, "/license/revoke": {"sure", "1"}} {
+	for path, with := range map[string][]string{"/license": nil, "/license/move": {"from", "old.example", "sure", "1"}, "/license/revoke": {"sure", "1"}} {
 		valid := append([]string{"code", "license-used", "domain", "shop.example"}, with...)
 		s.post(t, path, valid...).Status(http.StatusTooManyRequests) // whoever guesses on learns nothing
 	}

@@ -46,11 +46,11 @@ func (p *Pages) lookUp(w http.ResponseWriter, r *frame.Request, ws store.Workspa
 				}
 				return refused
 			}
-			flash := "This code is valid."
+			path := purchasePath(ws, c.Purchase.ID, "")
 			if !c.Valid {
-				flash = "This code is not valid: " + c.Reason + "."
+				return p.frame.Warn(w, r, path, "This code is not valid: "+c.Reason+".")
 			}
-			return p.frame.Redirect(w, r, purchasePath(ws, c.Purchase.ID, ""), flash)
+			return p.frame.Redirect(w, r, path, "This code is valid.")
 		},
 	})
 }

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -102,24 +103,31 @@ func support(c validation.Check) templ.Component {
 
 // end is one way in which a purchase ends.
 type end struct {
-	as                       store.State
-	path, label, title, done string
+	as                store.State
+	path, label, done string
+	// money says what becomes of what was paid.
+	money string
 }
 
 // The ways in which a purchase ends.
 var (
-	refund     = end{store.StateRefunded, "/refund", "Refund", "Mark as refunded", "The purchase is refunded."}
-	chargeBack = end{store.StateChargedBack, "/charge-back", "Charge back", "Mark as charged back", "The purchase is charged back."}
-	revoke     = end{store.StateRevoked, "/revoke", "Revoke", "Revoke the purchase", "The purchase is revoked."}
+	refund     = end{store.StateRefunded, "/refund", "Mark as refunded", "The purchase is marked as refunded.", "This only marks the purchase here: no money moves. Refund the buyer where they paid."}
+	chargeBack = end{store.StateChargedBack, "/charge-back", "Mark as charged back", "The purchase is marked as charged back.", "This only marks the purchase here: no money moves. It is for a payment that the buyer's bank took back."}
+	revoke     = end{store.StateRevoked, "/revoke", "Revoke", "The purchase is revoked.", "No money moves."}
 )
 
 // endPurchase asks before a purchase ends.
 func (p *Pages) endPurchase(as end) func(http.ResponseWriter, *frame.Request, store.WorkspaceRole, validation.Check) error {
 	return func(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, c validation.Check) error {
 		path := purchasePath(ws, c.Purchase.ID, "")
+		facts, err := p.endFacts(r, ws, c.Purchase)
+		if err != nil {
+			return err
+		}
 		return p.frame.Ask(w, r, frame.Confirm{
-			Title: as.title, Crumbs: purchaseCrumbs(ws, c),
-			Consequence: "From now on the API answers that the code is invalid, and the licenses of this purchase are on the list of revoked licenses. No money moves. You can undo it.",
+			Title: as.label + ": " + c.Item.Name, Crumbs: purchaseCrumbs(ws, c),
+			Consequence: as.money + " From now on the API answers that the code is invalid, and the licenses of this purchase are on the list of revoked licenses. You can undo it.",
+			Details:     facts,
 			Path:        path + as.path, Label: as.label, Cancel: path,
 			Form: frame.Form{Do: func(url.Values) error {
 				if _, err := p.store.EndPurchase(r.Context(), r.Actor, c.Purchase.Code, as.as); err != nil {
@@ -129,6 +137,23 @@ func (p *Pages) endPurchase(as end) func(http.ResponseWriter, *frame.Request, st
 			}},
 		})
 	}
+}
+
+// endFacts are what a purchase that is to end consists of.
+func (p *Pages) endFacts(r *frame.Request, ws store.WorkspaceRole, sold store.Purchase) (frame.Facts, error) {
+	var domains []string
+	err := p.store.Licensing.List(r.Context(), r.Actor, licensing.Filter{Workspace: ws.Account.Username, Purchase: sold.ID}, func(l licensing.License) error {
+		if l.Ended == "" {
+			domains = append(domains, shown(l))
+		}
+		return nil
+	})
+	return frame.Facts{
+		{Label: "Purchase code", Value: frame.Mono(sold.Code)},
+		{Label: "Buyer", Value: buyerOf(sold)},
+		{Label: "Price", Value: frame.Words(paid(sold))},
+		{Label: "Licensed domains", Value: frame.Words(cmp.Or(strings.Join(domains, ", "), "None"))},
+	}, err
 }
 
 func purchaseCrumbs(ws store.WorkspaceRole, c validation.Check) []frame.Link {
