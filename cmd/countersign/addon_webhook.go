@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/dial"
 )
 
 func newAddonWebhook(a *app) *cobra.Command {
@@ -121,10 +124,24 @@ network that the server allows with --allow-private.`,
   countersign addon webhook add https://site.example/refunds --types purchase.refunded`,
 	}, func(ctx context.Context, s *addon.Addon, args []string) error {
 		w, secret, err := s.Events.AddWebhook(ctx, operator(), args[0], typesOf(names))
+		a.notePrivate(w, err)
 		return a.Show(webhookSecretView{w.ID, string(secret)}, err)
 	})
 	typesFlag(c, &names, "only these `types` of events, separated by commas (default all)")
 	return c
+}
+
+// notePrivate says what the server needs to send to a webhook in a private network: this command can't know
+// whether it has it.
+func (a *app) notePrivate(w events.Webhook, err error) {
+	at, parsed := url.Parse(w.URL)
+	if err != nil || parsed != nil {
+		return
+	}
+	if addr, ok := dial.Literal(at.Hostname()); ok && dial.Allowed(addr, dial.Private()) {
+		addr = addr.Unmap()
+		a.Warn("%s is in a private network. The server sends to it only when it is started with: --allow-private %s", at.Hostname(), netip.PrefixFrom(addr, addr.BitLen()))
+	}
 }
 
 func newWebhookEdit(a *app) *cobra.Command {
@@ -145,6 +162,7 @@ func newWebhookEdit(a *app) *cobra.Command {
 			change.Types = &wanted
 		}
 		w, err := s.Events.EditWebhook(ctx, operator(), id, change)
+		a.notePrivate(w, err)
 		return a.Show(viewWebhook(w), err)
 	})
 	c.Flags().StringVar(&address, "url", "", "the new `address`")

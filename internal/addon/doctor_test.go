@@ -127,6 +127,10 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 			f.MustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPullSubscription: "projects/tuneful/subscriptions/play"})
 			f.MustPublish(t, "")
 		}, "store notifications", health.Warn, "countersign addon iap service-account FILE"},
+		{"in test mode, notifications are not missed", func(t *testing.T, f *addontest.Fixture) {
+			f.MustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeySandboxEnabled: "1"})
+			f.MustPublish(t, "")
+		}, "store notifications", health.OK, "Test mode is on"},
 		{"without selling, notifications are not missed", func(*testing.T, *addontest.Fixture) {}, "store notifications", health.OK, "off"},
 		{"a service account that can't be opened", func(t *testing.T, f *addontest.Fixture) {
 			if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)); err != nil {

@@ -73,5 +73,5 @@ func (g *Guard) control(_ context.Context, network, address string, _ syscall.Ra
 	if g.privateOnly && !isAllowed(at.Addr().Unmap(), g.allowed) {
 		return fmt.Errorf("%s is not in a private network that is allowed: %w", at.Addr(), ErrRefused)
 	}
-	return check(at.Addr(), g.allowed)
+	return Check(at.Addr(), g.allowed)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 )
 
 // ErrRefused is wrapped by the error of every address that is not called.
@@ -48,9 +49,19 @@ func CheckNetwork(network netip.Prefix) error {
 	return fmt.Errorf("%s is not a private network: expected one within 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10, 127.0.0.0/8, fc00::/7 or ::1/128", network)
 }
 
-// check returns an error that wraps [ErrRefused] unless addr is public or in a
+// Literal returns the address that a host names by itself: an IP address, or localhost.
+func Literal(host string) (addr netip.Addr, ok bool) {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1}), true
+	}
+	addr, err := netip.ParseAddr(host)
+	return addr, err == nil
+}
+
+// Check returns an error that wraps [ErrRefused] unless addr is public or in a
 // network that is allowed.
-func check(addr netip.Addr, allowed []netip.Prefix) error {
+func Check(addr netip.Addr, allowed []netip.Prefix) error {
 	if addr.Zone() != "" {
 		return fmt.Errorf("%s has a zone: %w", addr, ErrRefused)
 	}

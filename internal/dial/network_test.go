@@ -38,13 +38,13 @@ func TestOnlyPublicAddressesAreCalled(t *testing.T) {
 		{"IPv4-mapped forms of the above", []string{"::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::ffff:0.0.0.0", "::ffff:100.64.0.1", "::ffff:224.0.0.1", "::ffff:255.255.255.255"}, true},
 	} {
 		for _, text := range c.addrs {
-			err := check(netip.MustParseAddr(text), nil)
+			err := Check(netip.MustParseAddr(text), nil)
 			if (err != nil) != c.refused || (err != nil && !errors.Is(err, ErrRefused)) {
 				t.Errorf("%s: %s: %v", c.rule, text, err)
 			}
 		}
 	}
-	if check(netip.Addr{}, nil) == nil {
+	if Check(netip.Addr{}, nil) == nil {
 		t.Error("no address at all is called")
 	}
 }
@@ -68,7 +68,7 @@ func TestAllowedNetworksAreCalled(t *testing.T) {
 		{"nor NAT64", "::/0", "64:ff9b::7f00:1", false},
 		{"link-local can't be allowed", "169.254.0.0/16", "169.254.169.254", false},
 	} {
-		err := check(netip.MustParseAddr(c.addr), prefixes(c.network))
+		err := Check(netip.MustParseAddr(c.addr), prefixes(c.network))
 		if (err == nil) != c.called {
 			t.Errorf("%s: %s with %s: %v", c.rule, c.addr, c.network, err)
 		}
@@ -101,19 +101,19 @@ func FuzzCheck(f *testing.F) {
 		if !ok {
 			return
 		}
-		err := check(addr, nil)
+		err := Check(addr, nil)
 		plain := addr.Unmap()
 		if err == nil && (!plain.IsGlobalUnicast() || plain.IsPrivate()) {
 			t.Errorf("%s is called", addr)
 		}
-		if mapped := netip.AddrFrom16(addr.As16()); (check(mapped, nil) == nil) != (err == nil) {
+		if mapped := netip.AddrFrom16(addr.As16()); (Check(mapped, nil) == nil) != (err == nil) {
 			t.Errorf("%s and %s are told apart", addr, mapped)
 		}
 		if plain.Is4() {
 			four := plain.As4()
 			nat64 := netip.MustParseAddr("64:ff9b::").As16()
 			copy(nat64[12:], four[:])
-			if check(netip.AddrFrom16(nat64), nil) == nil {
+			if Check(netip.AddrFrom16(nat64), nil) == nil {
 				t.Errorf("%s is called by way of NAT64", plain)
 			}
 		}

@@ -1,8 +1,10 @@
 package frame
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/countersign/countersign"
@@ -15,6 +17,9 @@ type Form struct {
 	// Check finds what is wrong before a service is asked, usually [Required]; nil
 	// finds nothing.
 	Check func(in url.Values) Errors
+	// Rules find what else is wrong without writing anything, nil for nothing: an error with the names of fields. Both are
+	// told at once.
+	Rules func(in url.Values) error
 	// Do does what the form asks for and writes the answer, usually by
 	// [Frame.Redirect] with a flash. It has written nothing when it returns an error.
 	Do func(in url.Values) error
@@ -39,7 +44,7 @@ func (f *Frame) Submit(w http.ResponseWriter, r *Request, form Form) error {
 		return err
 	}
 	var refused error
-	wrong := form.check(in)
+	wrong := f.check(form, in)
 	if wrong == nil {
 		if refused = form.Do(in); refused == nil {
 			return nil
@@ -56,11 +61,27 @@ func (f *Frame) Submit(w http.ResponseWriter, r *Request, form Form) error {
 	return f.Refuse(w, r, page, refused)
 }
 
-func (form Form) check(in url.Values) Errors {
-	if form.Check == nil {
-		return nil
+// check finds what is wrong before anything is done.
+func (f *Frame) check(form Form, in url.Values) (wrong Errors) {
+	if form.Check != nil {
+		wrong = form.Check(in)
 	}
-	return form.Check(in)
+	if form.Rules == nil {
+		return wrong
+	}
+	var more Errors
+	if err := form.Rules(in); err != nil {
+		more, _ = form.explain(f.withNextStep(form.NextSteps, err)) // a fault of ours comes again from Do
+	}
+	for _, one := range more {
+		if wrong.Of(one.Name) == "" {
+			wrong = append(wrong, one)
+		}
+	}
+	slices.SortStableFunc(wrong, func(a, b FieldError) int {
+		return cmp.Compare(slices.Index(form.Fields, a.Name), slices.Index(form.Fields, b.Name))
+	})
+	return wrong
 }
 
 func (form Form) explain(refused error) (Errors, bool) {

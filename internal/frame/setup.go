@@ -3,6 +3,8 @@ package frame
 import (
 	"net/http"
 	"net/url"
+
+	"github.com/countersign/countersign/internal/people"
 )
 
 func (f *Frame) setupPage(in url.Values, wrong Errors) Page {
@@ -33,6 +35,7 @@ func (f *Frame) setUpAlreadyPage(r *Request) Page {
 func (f *Frame) setup(w http.ResponseWriter, r *Request) error {
 	return f.Submit(w, r, Form{
 		Check:  Required("token", "Paste the set-up link.", "email", "Type your e-mail.", "password", "Choose a password."),
+		Rules:  func(in url.Values) error { return people.CheckNew(in.Get("email"), in.Get("password")) },
 		Fields: []string{"token", "email", "password"},
 		About:  map[string]string{"link": "token", "email": "email", "password": "password"},
 		Again: func(in url.Values, wrong Errors) (Page, error) {

@@ -1,6 +1,7 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -56,12 +57,29 @@ func common(folded string) bool {
 	return false
 }
 
-// checkNew checks an e-mail and a password that is to be set, and returns the e-mail as it is kept.
+// CheckNew checks the e-mail and the password of a new user. The error names all that is wrong, with Fields "email" and
+// "password"; its code is that of the first.
+func CheckNew(email, password string) error {
+	_, err := checkNew(email, password)
+	return err
+}
+
+// checkNew is CheckNew, and returns the e-mail as it is kept.
 func checkNew(email, password string) (kept string, err error) {
-	if kept, err = CleanEmail(email); err != nil {
-		return "", err
+	kept, wrongEmail := CleanEmail(email)
+	wrongPassword := checkPassword(kept, password)
+	first, fields := wrongEmail, map[string]string{}
+	if wrongEmail != nil {
+		fields["email"] = fault.Message(wrongEmail)
 	}
-	return kept, checkPassword(kept, password)
+	if wrongPassword != nil {
+		fields["password"] = fault.Message(wrongPassword)
+		first = cmp.Or(wrongEmail, wrongPassword)
+	}
+	if len(fields) < 2 {
+		return kept, first
+	}
+	return "", fault.WithFields(fault.WithMessage(fault.Of(first), fields["email"]+"; "+fields["password"]), fields)
 }
 
 // hashNew is checkNew, and returns the hash too. q is the part of the queue that may be filled for it.

@@ -82,7 +82,7 @@ func (s *Store) CreatePurchase(ctx context.Context, a people.Actor, workspace st
 			return err
 		}
 		setPrice(&p, item)
-		if err := cmp.Or(rules.CheckPurchase(&p), rules.CheckSupportEnd(p)); err != nil {
+		if err := rules.CheckSale(&p); err != nil {
 			return err
 		}
 		p.Digest = rules.CodeDigest(s.gate.Box(), p.Code)
@@ -93,6 +93,16 @@ func (s *Store) CreatePurchase(ctx context.Context, a people.Actor, workspace st
 		err = s.whosePurchase(ctx, a, workspace, p)
 	}
 	return p, err
+}
+
+// CheckNewPurchase returns all that is wrong with a purchase that is to be recorded, as far as
+// that is known without its item. It is public.
+func (s *Store) CheckNewPurchase(p Purchase) error {
+	p.State, p.Code, p.Currency = StateActive, cmp.Or(p.Code, "new"), cmp.Or(p.Currency, "USD")
+	if p.SoldAt.IsZero() {
+		p.SoldAt = s.timestamp()
+	}
+	return rules.CheckSale(&p)
 }
 
 // whosePurchase is the error for a code that exists. That of another workspace is counted.

@@ -91,12 +91,12 @@ func noWebhook(id int64) *countersign.Error {
 // AddWebhook adds an address that receives events of some types, or of all if none is named, and
 // returns the secret of its signatures. The address is one of https, or of http on a private host
 // that the operator allows. What is wrong is of kind Invalid (webhook_invalid) with Fields
-// "url" or "types"; more than 20 are a conflict (too_many_webhooks).
+// "url" or "types", or webhook_private for an address that the operator does not allow; more than 20 are a conflict (too_many_webhooks).
 func (s *Service) AddWebhook(ctx context.Context, a people.Actor, address string, wanted []Type) (Webhook, SecretText, error) {
 	if err := s.guard.May(a, access.ManageSite); err != nil {
 		return Webhook{}, "", err
 	}
-	address, names, err := s.check(address, wanted)
+	address, names, err := s.checkNew(address, wanted)
 	if err != nil {
 		return Webhook{}, "", err
 	}
@@ -126,6 +126,20 @@ func (s *Service) AddWebhook(ctx context.Context, a people.Actor, address string
 		return Webhook{}, "", err
 	}
 	return s.webhookOf(w), SecretText(secret.Text()), nil
+}
+
+// CheckNew is what [Service.AddWebhook] finds wrong with an address and types.
+func (s *Service) CheckNew(address string, wanted []Type) error {
+	_, _, err := s.checkNew(address, wanted)
+	return err
+}
+
+func (s *Service) checkNew(address string, wanted []Type) (string, []string, error) {
+	address, names, err := s.check(address, wanted)
+	if err == nil {
+		err = s.checkReach(address)
+	}
+	return address, names, err
 }
 
 // check returns an address and types as they are kept.
@@ -176,6 +190,11 @@ func (s *Service) EditWebhook(ctx context.Context, a people.Actor, id int64, cha
 		address, names, err := s.check(address, wanted)
 		if err != nil || address == w.URL && slices.Equal(names, w.Types.V) {
 			return people.Event{}, err
+		}
+		if address != w.URL {
+			if err := s.checkReach(address); err != nil {
+				return people.Event{}, err
+			}
 		}
 		w.URL, w.Types.V = address, names
 		return people.Event{Action: access.ActionWebhookEdit, Before: webhookName(was) + ", " + typesText(was), After: webhookName(*w) + ", " + typesText(*w)}, nil

@@ -21,7 +21,7 @@ func TestAddressesOfWebhooks(t *testing.T) {
 			{"https", " https://site.example/hooks?x=1 ", ""},
 			{"http on a private address that is allowed", "http://127.0.0.1:8080/hooks", ""},
 			{"http by a name, where private addresses are allowed", "http://site/hooks", ""},
-			{"http on another private address", "http://10.0.0.1/hooks", "Over http"},
+			{"https on an address that nobody can allow", "https://169.254.169.254/", "Webhooks can't be sent to 169.254.169.254"},
 			{"http on a public address", "http://192.0.2.1/hooks", "Over http"},
 			{"a password", "https://ana:t0psecret@site.example/", "Leave out the user name"},
 			{"another scheme", "ftp://site.example/", "Invalid address"},
@@ -50,12 +50,19 @@ func TestAddressesOfWebhooks(t *testing.T) {
 	})
 }
 
-func TestWithoutAllowedNetworksAWebhookHasHTTPS(t *testing.T) {
+func TestWithoutAllowedNetworksAWebhookHasHTTPSAndAPublicAddress(t *testing.T) {
 	engines(t, func(t *testing.T, p *process) {
 		p.allowed = nil
-		for _, url := range []string{"http://site/hooks", "http://127.0.0.1/hooks"} {
+		w, _, err := p.AddWebhook(t.Context(), operator, "https://site.example/hooks", nil)
+		wantError(t, err, "")
+		for url, code := range map[string]string{
+			"http://site/hooks": "webhook_invalid", "http://127.0.0.1/hooks": "webhook_private", "https://10.0.0.1/hooks": "webhook_private",
+			"https://localhost./hooks": "webhook_private", "https://[::ffff:192.168.0.1]/": "webhook_private", "https://93.184.215.14/": "",
+		} {
 			_, _, err := p.AddWebhook(t.Context(), operator, url, nil)
-			wantError(t, err, "webhook_invalid")
+			wantError(t, err, code)
+			_, err = p.EditWebhook(t.Context(), operator, w.ID, WebhookChange{URL: &url})
+			wantError(t, err, code)
 		}
 	})
 }

@@ -1,12 +1,12 @@
 package events
 
 import (
-	"net/netip"
 	"net/url"
 	"strings"
 
 	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/dial"
+	"github.com/countersign/countersign/internal/fault"
 )
 
 // maxURL is the longest address of a webhook, in characters.
@@ -33,11 +33,28 @@ func (s *Service) checkURL(text string) (address, problem string) {
 	return u.String(), ""
 }
 
-// mayBePrivate reports whether a host may be one of the private networks that the operator
-// allows. Names are looked up only when something is sent.
+// mayBePrivate reports whether a host may be in a private network that the operator allows.
+// [Service.checkReach] checks addresses; names are looked up only when something is sent.
 func (s *Service) mayBePrivate(host string) bool {
-	if addr, err := netip.ParseAddr(host); err == nil {
-		return dial.Allowed(addr, s.allowed)
+	if addr, ok := dial.Literal(host); ok {
+		return dial.Allowed(addr, dial.Private())
 	}
 	return len(s.allowed) > 0
+}
+
+// checkReach refuses an address that is never called (webhook_private, or webhook_invalid when nobody can
+// allow it).
+func (s *Service) checkReach(address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return err
+	}
+	addr, ok := dial.Literal(u.Hostname())
+	switch {
+	case !ok || dial.Check(addr, s.allowed) == nil:
+		return nil
+	case dial.Allowed(addr, dial.Private()):
+		return fault.Invalid("webhook_private", u.Hostname()+" is in a private network, to which this server sends nothing unless the operator allows it")
+	}
+	return input.Invalid("webhook_invalid", map[string]string{"url": "Webhooks can't be sent to " + u.Hostname() + ": it is not a public address"})
 }

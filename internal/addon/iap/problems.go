@@ -21,10 +21,10 @@ func Problems(v Values, packages []Package) []input.Problem {
 	warn := func(code, key, text string, of int64) {
 		list = append(list, input.Problem{Severity: input.SeverityWarning, Code: code, Key: key, Text: text, Package: of})
 	}
-	if v.PackageName == "" {
+	if v.PackageName == "" && !v.Sandbox { // test mode asks no store
 		warn(input.CodePackageNameMissing, KeyPackageName, "In-app purchases are on but the Android application ID is empty. Apps treat them as off", 0)
 	}
-	if v.Account == "" {
+	if v.Account == "" && !v.Sandbox {
 		warn(input.CodeServiceAccountMissing, KeyServiceAccount, "In-app purchases are on without a service account. Apps treat them as off", 0)
 	}
 	if len(v.Products) == 0 {

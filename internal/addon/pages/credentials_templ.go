@@ -64,7 +64,7 @@ func credentialsView(all []addon.Credential) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<p class=\"small-print\">Calls are accepted only while both the API key and the API secret are active. The app needs neither: its settings are public.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<p class=\"small-print\">Calls are accepted only while both the API key and the API secret are active. The app needs neither for its settings, which are public. For purchases and memberships it sends the API key with a user token, and never the API secret.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -62,6 +62,7 @@ func TestCredentialsNeedALabel(t *testing.T) {
 
 func TestValuesOfCredentialsNeedThePassword(t *testing.T) {
 	s := one(t)
+	s.signedIn(t).Get(apisPath).Says("The app needs neither for its settings", "it sends the API key with a user token, and never the API secret")
 	key := s.signedIn(t).Get(apisPath + "/1/rotate").Form(apisPath + "/1/rotate").Get("ends")
 	before := s.audits(t) + 1 // the sign-in
 	b := s.signedIn(t)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign/internal/addon/events"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -93,14 +94,21 @@ func (p *Pages) showNewWebhook(w http.ResponseWriter, r *frame.Request) error {
 	return p.frame.Show(w, r, p.newWebhookPage(webhookForm{last: last}))
 }
 
+// webhookSteps is what to do about refusals of webhooks.
+var webhookSteps = fault.NextSteps{"webhook_private": "start it with --allow-private and the network, for example 10.0.0.0/8, or name a public address"}
+
 var needPassword = frame.Required("password", "Type your password.")
 
 // addWebhook shows the secret in its response: it is in no session and at no address.
 func (p *Pages) addWebhook(w http.ResponseWriter, r *frame.Request) error {
 	return p.frame.Submit(w, r, frame.Form{
 		Fields: []string{"url", "types", "password"},
-		About:  map[string]string{"password": "password"},
-		Check:  needPassword,
+		About:  map[string]string{"password": "password", "webhook_private": "url"}, NextSteps: webhookSteps,
+		Check: needPassword,
+		Rules: func(in url.Values) error {
+			f := webhookOf(in, 0)
+			return p.addon.Events.CheckNew(f.url, f.types)
+		},
 		Do: func(in url.Values) error {
 			f := webhookOf(in, 0)
 			last, err := p.lastWebhook(r)
@@ -139,7 +147,7 @@ func (p *Pages) editWebhook(w http.ResponseWriter, r *frame.Request, one events.
 		return p.frame.Show(w, r, page(webhookForm{url: one.URL, types: one.Types, id: one.ID}))
 	}
 	return p.frame.Submit(w, r, frame.Form{
-		Fields: []string{"url", "types"},
+		Fields: []string{"url", "types"}, About: map[string]string{"webhook_private": "url"}, NextSteps: webhookSteps,
 		Do: func(in url.Values) error {
 			f := webhookOf(in, one.ID)
 			if f.types == nil {

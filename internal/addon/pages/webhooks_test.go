@@ -63,6 +63,8 @@ func TestAWebhookThatIsNotValidIsShownAgain(t *testing.T) {
 	b := s.signedIn(t)
 	b.Fill(hooksPath+"/new", hooksPath, "url", "ftp://site.example", "event-purchase.refunded", "1", "password", password).
 		Status(http.StatusUnprocessableEntity).Says("Nothing was saved.", "Invalid address")
+	b.Fill(hooksPath+"/new", hooksPath, "url", "https://10.0.0.1/hooks").
+		Status(http.StatusUnprocessableEntity).Wrong("url", "10.0.0.1 is in a private network").Wrong("url", "--allow-private").Wrong("password", "Type your password")
 	if all, _ := s.Events.Webhooks(t.Context(), operator); len(all) > 0 {
 		t.Errorf("added %+v", all)
 	}

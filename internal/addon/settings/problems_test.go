@@ -19,6 +19,13 @@ func TestEveryProblemHasACodeAndACommand(t *testing.T) {
 	found := problemsOf(v, packages)
 	v[iap.KeyProductMap] = addondb.Setting{Name: iap.KeyProductMap, Value: iap.NoProducts}
 	found = append(found, problemsOf(v, packages)...)
+	for _, p := range found {
+		if p.Code == input.CodePackageNameMissing || p.Code == input.CodeServiceAccountMissing {
+			t.Errorf("test mode does not need what %s is about", p.Code)
+		}
+	}
+	v[iap.KeySandboxEnabled] = addondb.Setting{Name: iap.KeySandboxEnabled, Value: "0"}
+	found = append(found, problemsOf(v, packages)...)
 
 	commands := map[string]string{}
 	for _, p := range found {

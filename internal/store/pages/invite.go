@@ -34,7 +34,13 @@ func (p *Pages) acceptInvite(w http.ResponseWriter, r *frame.Request) error {
 		required = append(required, "email", "Type your e-mail.", "password", "Choose a password.")
 	}
 	return p.frame.Submit(w, r, frame.Form{
-		Check:     frame.Required(required...),
+		Check: frame.Required(required...),
+		Rules: func(in url.Values) error {
+			if r.User.ID != 0 {
+				return nil
+			}
+			return people.CheckNew(in.Get("email"), in.Get("password"))
+		},
 		NextSteps: fault.NextSteps{}, // not those of the set-up link, whose codes are the same
 		Fields:    []string{"token", "email", "password"},
 		About:     map[string]string{"link": "token", "email": "email", "password": "password", "member_exists": "token"},

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -181,6 +182,10 @@ func (p *Pages) createKey(w http.ResponseWriter, r *frame.Request, ws store.Work
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			return p.newKeyPage(r, ws, keyForm{in: in, errs: wrong})
 		},
+		Rules: func(in url.Values) error {
+			_, err := p.readNewKey(ws, in)
+			return err
+		},
 		Do: func(in url.Values) error {
 			n, err := p.readNewKey(ws, in)
 			if err != nil {
@@ -198,23 +203,25 @@ func (p *Pages) createKey(w http.ResponseWriter, r *frame.Request, ws store.Work
 	})
 }
 
-// readNewKey reads the form of a new key. Without a class it is a secret one.
+// readNewKey reads the form of a new key. Without a class it is a secret one. The error is about all fields that are wrong.
 func (p *Pages) readNewKey(ws store.WorkspaceRole, in url.Values) (store.NewKey, error) {
 	n := store.NewKey{Workspace: ws.Account.Username, Name: strings.TrimSpace(in.Get("name")), Class: store.ClassSecret}
+	wrong := map[string]string{}
 	switch in.Get("class") {
 	case "", string(store.ClassSecret):
 	case string(store.ClassPublishable):
 		n.Class = store.ClassPublishable
-		var err error
-		if n.Item, err = strconv.ParseInt(strings.TrimSpace(in.Get("item")), 10, 64); err != nil || n.Item <= 0 {
-			return n, wrongField("item", "Choose the item for which the key is valid.")
+		if n.Item = idOf(strings.TrimSpace(in.Get("item"))); n.Item == 0 {
+			wrong["item"] = "Choose the item for which the key is valid."
 		}
 	default:
-		return n, wrongField("class", "Choose secret or publishable.")
+		wrong["class"] = "Choose secret or publishable."
 	}
 	var err error
-	n.ExpiresAt, err = readExpiry(in, p.frame.Now())
-	return n, err
+	if n.ExpiresAt, err = readExpiry(in, p.frame.Now()); err != nil {
+		maps.Copy(wrong, fault.Of(err).Fields)
+	}
+	return n, wrongFields(wrong)
 }
 
 // readExpiry reads when a key ends; the zero time is never.
@@ -238,6 +245,14 @@ func readExpiry(in url.Values, now time.Time) (countersign.Timestamp, error) {
 		}
 		return countersign.At(now.AddDate(0, 0, days)), nil
 	}
+}
+
+// wrongFields is what is wrong with fields of a form, nil for none.
+func wrongFields(wrong map[string]string) error {
+	if len(wrong) == 0 {
+		return nil
+	}
+	return fault.WithFields(fault.Invalid(fault.CodeInvalid, "Some fields are wrong"), wrong)
 }
 
 // wrongField is what is wrong with one field of a form.

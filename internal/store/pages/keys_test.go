@@ -71,6 +71,8 @@ func TestAPublishableKeyHasAnItemAndAnEnd(t *testing.T) {
 		form("item", "1229", "expires", "date", "date", "2026-11-01").Status(http.StatusUnprocessableEntity).Wrong("date", "has passed")
 		form("item", "1229", "expires", "90").Status(http.StatusOK).Says("Publishable, item 1229")
 		b.Get("/w/ada/settings/api").Says("30 Jan 2027")
+		b.Post("/w/ada/settings/api/new", "name", "", "class", "publishable", "expires", "date", "date", "soon").Status(http.StatusUnprocessableEntity).
+			Wrong("name", "Type a name").Wrong("item", "Choose the item").Wrong("date", "year, month and day")
 		b.Post("/w/ada/settings/api/new", "name", "x", "class", "admin").Status(http.StatusUnprocessableEntity).Wrong("class", "Choose secret or publishable")
 	})
 }

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -89,6 +90,10 @@ func (p *Pages) recordPurchase(w http.ResponseWriter, r *frame.Request, ws store
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			return p.newPurchasePage(r, purchaseForm{ws: ws, in: in, errs: wrong})
 		},
+		Rules: func(in url.Values) error {
+			_, err := p.readPurchase(r, in)
+			return err
+		},
 		Do: func(in url.Values) error {
 			sold, err := p.readPurchase(r, in)
 			if err != nil {
@@ -129,16 +134,22 @@ func (p *Pages) readPurchase(r *frame.Request, in url.Values) (sold store.Purcha
 			wrong["price"] = "Type an amount with a point, for example 49.00."
 		}
 	}
-	if len(wrong) > 0 {
-		return sold, fault.WithFields(fault.Invalid(fault.CodeInvalid, "Some fields are wrong"), wrong)
+	if err := p.store.CheckNewPurchase(sold); err != nil {
+		for name, text := range fault.Of(err).Fields {
+			name = cmp.Or(purchaseFields[name], name)
+			wrong[name] = cmp.Or(wrong[name], text)
+		}
 	}
-	if price == "" {
-		return sold, nil
+	if len(wrong) > 0 || price == "" {
+		return sold, wrongFields(wrong)
 	}
 	item, err := p.store.ShowItem(r.Context(), r.Actor, sold.ItemID)
 	sold.Currency = item.Currency
 	return sold, err
 }
+
+// purchaseFields are the names of fields in the form, by those in the API.
+var purchaseFields = map[string]string{"purchase_code": "code", "license_type": "license", "date": "sold_on"}
 
 // readSoldOn reads the day of the sale. A sale of today, or without a day, is one of this moment.
 func (p *Pages) readSoldOn(in url.Values, sold *store.Purchase, wrong map[string]string) {

@@ -130,11 +130,14 @@ func CheckPurchase(p *storedb.Purchase) error {
 		checkShort("buyer.name", p.BuyerName), checkEmail("buyer.email", p.BuyerEmail))
 }
 
+// CheckSale is CheckPurchase for one that a person records, with [CheckSupportEnd].
+func CheckSale(p *storedb.Purchase) error { return all(CheckPurchase(p), CheckSupportEnd(*p)) }
+
 // CheckSupportEnd returns what is wrong with an end of support that a person chose: it is
 // not before the sale. An import takes such purchases, for earlier exports may have them.
 func CheckSupportEnd(p storedb.Purchase) error {
 	if !p.SupportedUntil.IsZero() && p.SupportedUntil.Before(p.SoldAt.Time) {
-		return fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid supported_until %s: the purchase was sold later, on %s", p.SupportedUntil, p.SoldAt))
+		return wrong("supported_until", fmt.Sprintf("invalid supported_until %s: the purchase was sold later, on %s", p.SupportedUntil, p.SoldAt))
 	}
 	return nil
 }
