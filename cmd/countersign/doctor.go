@@ -113,6 +113,12 @@ func (a *app) examineService(ctx context.Context, name string, at location, site
 		found = append(found, health.Of(name, err, "The service can't start.", "Correct this, and run doctor again."))
 	}
 	site = siteAddress(site, sqldb.ServedAt(at.dir))
+	if site == "" && err == nil && name == "store" {
+		found = append(found, health.Finding{
+			Name: "base URL", Level: health.Warn, What: "No public address of the store is known", Why: "License files do not name the store, and its links have the address of each request.",
+			Fix: "countersign store serve --base-url https://store.example, or base-url in its configuration file",
+		})
+	}
 	if at.keyText == "" {
 		found = append(found, checkWeb(ctx, at.dir, site)...)
 	}

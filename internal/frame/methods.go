@@ -34,6 +34,21 @@ func (f *Frame) Methods(mux *http.ServeMux, otherwise http.Handler) http.Handler
 	})
 }
 
+// Elsewhere answers the paths that no page of a mux has, with a page for browsers. What other clients ask for, and
+// all below the folder api, is left to the edge, which answers JSON.
+func (f *Frame) Elsewhere(mux *http.ServeMux, api string) http.Handler {
+	page := f.Methods(mux, f.Public(f.NotFound))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		browser := strings.Contains(r.Header.Get("Accept"), "text/html") && !strings.HasPrefix(r.URL.Path, api)
+		if !browser && len(methodsOf(mux, r)) == 0 {
+			r.Pattern = "" // as if there were none
+			http.NotFound(w, r)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
+}
+
 // methodsOf lists the methods that a path's own pages take. A slash at its end
 // counts for nothing, as everywhere.
 func methodsOf(mux *http.ServeMux, r *http.Request) (methods []string) {

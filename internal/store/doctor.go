@@ -20,7 +20,7 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding {
 		return findings
 	}
 	key, box := s.checkKey(ctx)
-	findings = append(findings, key, s.checkCodes(ctx), s.checkImportedKeys(ctx), s.checkPictures(ctx), s.checkMedia(ctx), s.checkSales(ctx), s.checkItems(ctx))
+	findings = append(findings, key, s.checkCodes(ctx), s.checkImportedKeys(ctx), s.checkPictures(ctx), s.checkMedia(ctx), s.checkSales(ctx), s.checkItems(ctx), s.checkAdministrator(ctx))
 	if err := s.Requests.Check(ctx); err != nil {
 		findings = append(findings, health.Of("request log", err, "Requests are answered, but not logged, or can't be found in the log.",
 			"For a damaged requests.db, stop the server and remove that file: the server creates a new one. Otherwise check the disk."))
@@ -65,6 +65,18 @@ func (s *Store) checkKey(ctx context.Context) (health.Finding, *keyfile.Box) {
 		return health.Of(name, err, why, "Restore the key file from a backup, or create a new one with: countersign store rekey"), nil
 	}
 	return health.Finding{Name: name, Level: health.OK, What: "The key file belongs to the database"}, box
+}
+
+// checkAdministrator reports whether somebody can sign in to the pages of administrators.
+func (s *Store) checkAdministrator(ctx context.Context) health.Finding {
+	const name, why = "administrator", "Nobody can create workspaces or invite people on the pages."
+	switch there, err := s.people.HasAdministrator(ctx); {
+	case err != nil:
+		return health.Of(name, err, why, "Check the database.")
+	case !there:
+		return health.Finding{Name: name, Level: health.Warn, What: "No administrator yet", Why: why, Fix: "countersign store setup-link"}
+	}
+	return health.Finding{Name: name, Level: health.OK, What: "An administrator exists"}
 }
 
 // checkMedia reports whether uploaded files can be written.

@@ -36,6 +36,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "key", health.Fail, "replace it with that one"},
+		{"nobody is an administrator", func(t *testing.T, at dbtest.DB) { storetest.Prepared(t, at) }, "administrator", health.Warn, "No administrator yet"},
 		{"items have no pictures", func(t *testing.T, at dbtest.DB) {
 			pictureless(t, at, `"media":{"thumbnail":"https://cdn.example/t.png"}`)
 		}, "item pictures", health.Warn, "1 item has no thumbnail or preview image: Item 7 (ada)"},

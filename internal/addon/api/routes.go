@@ -84,10 +84,10 @@ func (f *frontEnd) siteRoutes(handle func(string, web.Handler)) {
 	handle("GET /api-addons/iap/events", f.listEvents)
 }
 
-// elsewhere leaves all other paths to the pages, but not those below the folders
-// that apps read from: an app can do nothing with a page.
+// elsewhere leaves all other paths to the pages. Below the folders that apps read from, it does so for
+// browsers alone: an app can do nothing with a page.
 func (f *frontEnd) elsewhere(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, "/api-addons/app/") || isForPurchases(r.URL.Path) {
+	if (strings.HasPrefix(r.URL.Path, "/api-addons/app/") || isForPurchases(r.URL.Path)) && !wantsPage(r) {
 		http.NotFound(w, r) // the edge puts its own answer there
 		return
 	}

@@ -3,6 +3,7 @@ package pages_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
@@ -28,6 +29,30 @@ func TestWrongMethodsAreRefused(t *testing.T) {
 		}
 	}
 	s.get(t, "/license/nowhere").Status(http.StatusNotFound)
+}
+
+func TestABrowserGetsAPageForAnAddressThatLeadsNowhere(t *testing.T) {
+	s := openShop(t, shopStore.New(t, dbtest.SQLite), 0, "")
+	for path, accepts := range map[string]map[string]bool{
+		"/nowhere":        {"text/html,*/*;q=0.8": true, "*/*": false, "application/json": false},
+		"/api/items/none": {"text/html,*/*;q=0.8": false},
+	} {
+		for accept, page := range accepts {
+			r := httptest.NewRequest(http.MethodGet, path, nil)
+			r.Header.Set("Accept", accept)
+			p := s.send(t, r).Status(http.StatusNotFound)
+			if strings.Contains(p.Body, "Page not found") != page || strings.HasPrefix(p.Body, "{") == page {
+				t.Errorf("%s for %s: %s", path, accept, p.Body)
+			}
+		}
+	}
+}
+
+func TestAPageOfAWorkspaceThatDoesNotExistStaysInIt(t *testing.T) {
+	teams(t, func(t *testing.T, s team) {
+		s.as(t, "viewer").Get("/w/ada/nowhere").Status(http.StatusNotFound).Says("Page not found", "Purchases")
+		s.as(t, "stranger").Get("/w/ada/nowhere").Status(http.StatusNotFound).SilentAbout("Purchases")
+	})
 }
 
 func TestAFormIsNotDoneForAClientThatTakesNoPages(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // New serves all pages of the store and the assets. It belongs inside web.Edge,
-// behind the other front ends' routes: it leaves paths that it does not know alone.
+// behind the other front ends' routes: programs get no page for a path that it does not know.
 func New(o Options) *http.ServeMux {
 	p := &Pages{store: o.Store, frame: o.Frame, guard: o.Guard, baseURL: o.BaseURL, api: o.API}
 	mux := http.NewServeMux()
@@ -156,8 +156,10 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("/license/revoke", p.frame.Methods(mux, nowhere))
 	// Below these, only readers who are signed in are told what there is.
 	mux.Handle("/w/", p.frame.Methods(mux, p.frame.Admin(p.frame.NotFound)))
+	mux.Handle("/w/{workspace}/", p.frame.Methods(mux, p.inWorkspace(func(w http.ResponseWriter, r *frame.Request, _ store.WorkspaceRole) error { return p.frame.NotFound(w, r) })))
 	mux.Handle("/me/", p.frame.Methods(mux, p.frame.Admin(p.frame.NotFound)))
 	mux.Handle("GET /users/{id}/administrator", p.frame.Admin(p.frame.ChangeAdministrator))
 	mux.Handle("POST /users/{id}/administrator", p.frame.Admin(p.frame.ChangeAdministrator))
 	mux.Handle("/users/", p.frame.Methods(mux, p.frame.Admin(p.frame.NotFound)))
+	mux.Handle("/", p.frame.Elsewhere(mux, "/api/"))
 }
