@@ -220,7 +220,7 @@ func (l *server) newFrame(about frame.Options, openAPI []byte) (framed *frame.Fr
 	if base.Host != "" {
 		about.Origin = base.Scheme + "://" + base.Host
 	}
-	about.Documentation = frame.NewDocumentation(base.Path, openAPI)
+	about.Documentation = frame.NewDocumentation(base.Path+about.DocsFolder, openAPI)
 	framed, err = frame.New(about)
 	return framed, base.Path, err
 }

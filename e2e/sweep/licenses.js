@@ -78,7 +78,10 @@ export const licenses = [
   },
   {
     name: 'what visitors of an addon read', site: 'filled', cases: [
-      get('GET /docs', { name: 'addon-docs', as }),
+      get('GET /docs', { name: 'addon-docs-root', as }),
+      get('GET /api-addons/docs', { name: 'addon-docs', as }),
+      get('GET /api-addons/docs/{manual}', { name: 'addon-docs-below', path: '/api-addons/docs/iap', as }),
+      get('GET /api-addons/docs/api', { name: 'addon-docs-api-below', as }),
       get('GET /docs/{manual}', { name: 'addon-docs-addon', path: '/docs/addon', as }),
       get('GET /docs/{manual}', { name: 'addon-docs-reference', path: '/docs/addon-reference', as }),
       get('GET /docs/api', { name: 'addon-docs-api', as }),

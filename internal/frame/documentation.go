@@ -41,7 +41,7 @@ type (
 	}
 )
 
-// NewDocumentation returns the manuals for pages behind a path prefix ([Options.BasePath]), and the
+// NewDocumentation returns the manuals for pages behind a path prefix ([Options.BasePath] and DocsFolder), and the
 // reference that an OpenAPI document describes.
 func NewDocumentation(basePath string, openAPI []byte) *Documentation {
 	return &Documentation{
@@ -78,19 +78,19 @@ func (f *Frame) showDocs(w http.ResponseWriter, r *Request) error {
 	}
 	return f.Show(w, r, Page{
 		Title: "Documentation", Lead: "The manuals of this version, and the reference of its API.",
-		Bare: true, Wide: true, Body: contentsOf(manuals, ref),
+		Bare: true, Wide: true, Body: contentsOf(f.DocsFolder, manuals, ref),
 	})
 }
 
-func contentsOf(manuals []manual, ref reference) Contents {
+func contentsOf(folder string, manuals []manual, ref reference) Contents {
 	all := Contents{
-		{Link{Label: ref.Title, Path: PathReference}, "Every endpoint with its parameters, responses and error codes."},
-		{Link{Label: "OpenAPI document", Path: "/openapi.json"}, "The same for programs, as JSON."},
+		{Link{Label: ref.Title, Path: folder + PathReference}, "Every endpoint with its parameters, responses and error codes."},
+		{Link{Label: "OpenAPI document", Path: folder + "/openapi.json"}, "The same for programs, as JSON."},
 	}
 	for _, m := range manuals {
-		all = append(all, Destination{Link{Label: m.Title, Path: PathDocs + "/" + m.Name}, m.Summary})
+		all = append(all, Destination{Link{Label: m.Title, Path: folder + PathDocs + "/" + m.Name}, m.Summary})
 	}
-	return append(all, Destination{Link{Label: "Licenses", Path: PathLicenses}, "The licenses of the software that this program contains."})
+	return append(all, Destination{Link{Label: "Licenses", Path: folder + PathLicenses}, "The licenses of the software that this program contains."})
 }
 
 func (f *Frame) showManual(w http.ResponseWriter, r *Request) error {
@@ -100,10 +100,10 @@ func (f *Frame) showManual(w http.ResponseWriter, r *Request) error {
 	}
 	for _, m := range manuals {
 		if m.Name == r.PathValue("manual") {
-			return f.Show(w, r, Page{Title: m.Title, Crumbs: toDocs, Bare: true, Wide: true, Body: m.body})
+			return f.Show(w, r, Page{Title: m.Title, Crumbs: f.toDocs(), Bare: true, Wide: true, Body: m.body})
 		}
 	}
-	return fault.NotFound("manual_not_found", "No manual has this name. The list is at "+f.URL(PathDocs)+".")
+	return fault.NotFound("manual_not_found", "No manual has this name. The list is at "+f.URL(f.DocsFolder+PathDocs)+".")
 }
 
 func (f *Frame) showReference(w http.ResponseWriter, r *Request) error {
@@ -111,10 +111,16 @@ func (f *Frame) showReference(w http.ResponseWriter, r *Request) error {
 	if err != nil {
 		return err
 	}
-	return f.Show(w, r, Page{Title: ref.Title, Crumbs: toDocs, Bare: true, Wide: true, Body: ref.body})
+	return f.Show(w, r, Page{Title: ref.Title, Crumbs: f.toDocs(), Bare: true, Wide: true, Body: ref.body})
 }
 
-var toDocs = []Link{{Label: "Documentation", Path: PathDocs}}
+// toDocs leads from a page to the manuals; it is empty without them.
+func (f *Frame) toDocs() []Link {
+	if f.Documentation == nil {
+		return nil
+	}
+	return []Link{{Label: "Documentation", Path: f.DocsFolder + PathDocs}}
+}
 
 // showLicenses answers with plain text: it is long, and nobody works with it.
 func (f *Frame) showLicenses(w http.ResponseWriter, r *http.Request) error {

@@ -53,3 +53,25 @@ func readers(t *testing.T, o frame.Options) *webtest.Browser {
 	t.Cleanup(s.server.Close)
 	return s.browser(t)
 }
+
+// A web server in front of a service may pass on a single folder.
+func TestManualsAreReachedInTheFolderOfTheService(t *testing.T) {
+	openAPI, err := os.ReadFile("../store/api/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := readers(t, frame.Options{Brand: "A site", Home: "/", DocsFolder: "/folder", Documentation: frame.NewDocumentation("/folder", openAPI)})
+	for _, path := range []string{"/folder/docs", "/folder/docs/addon", "/folder/docs/api"} {
+		p := b.Get(path).Status(http.StatusOK)
+		if len(p.Having("href", "/folder/docs")) == 0 {
+			t.Errorf("%s does not lead to the manuals", path)
+		}
+		for _, a := range p.All("a") {
+			if to := webtest.Attr(a, "href"); strings.HasPrefix(to, "/docs") || strings.HasPrefix(to, "/licenses") {
+				t.Errorf("%s leads out of the folder: %s", path, to)
+			}
+		}
+	}
+	b.Get("/folder/licenses").Status(http.StatusOK)
+	b.Get("/docs").Status(http.StatusOK)
+}

@@ -66,6 +66,9 @@ type Options struct {
 	// SetupFile is the name of the file in the data folder that holds the set-up
 	// token; "" is none.
 	SetupFile string
+	// DocsFolder is the folder in which visitors reach [PathDocs] and [PathLicenses], "" for the root. They are at the
+	// root, too.
+	DocsFolder string
 	// Documentation is shown at [PathDocs], unless it is nil.
 	Documentation *Documentation
 	// CheckupBanner returns what every page of somebody who is signed in has to

@@ -38,11 +38,9 @@ func New(o Options) (*Frame, error) {
 // administrators in users beside the sign-in page.
 func (f *Frame) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+f.siblingPath("assets")+"/{hash}/{file}", f.edge.Wrap(f.assets.serve))
-	mux.Handle("GET /licenses", f.edge.Wrap(f.showLicenses))
-	if f.Documentation != nil {
-		mux.Handle("GET /docs", f.Public(f.showDocs))
-		mux.Handle("GET /docs/{manual}", f.Public(f.showManual))
-		mux.Handle("GET /docs/api", f.Public(f.showReference))
+	f.docsRoutes(mux, "")
+	if f.DocsFolder != "" {
+		f.docsRoutes(mux, f.DocsFolder)
 	}
 	if f.People == nil {
 		return
@@ -90,6 +88,15 @@ func (f *Frame) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+sessions, f.Admin(f.showSessions))
 	mux.Handle("POST "+sessions+"/end", f.Admin(f.endOtherSessions))
 	mux.Handle("POST "+sessions+"/{id}/end", f.Admin(f.endSession))
+}
+
+func (f *Frame) docsRoutes(mux *http.ServeMux, folder string) {
+	mux.Handle("GET "+folder+"/licenses", f.edge.Wrap(f.showLicenses))
+	if f.Documentation != nil {
+		mux.Handle("GET "+folder+"/docs", f.Public(f.showDocs))
+		mux.Handle("GET "+folder+"/docs/{manual}", f.Public(f.showManual))
+		mux.Handle("GET "+folder+"/docs/api", f.Public(f.showReference))
+	}
 }
 
 // To leads to another page, for addresses that answer a form alone and that

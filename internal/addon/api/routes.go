@@ -51,6 +51,7 @@ func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 	f.appRoutes(func(method, path string, h web.Handler) { shared(method, path, withPurchaseCodes(h)) })
 	f.siteRoutes(func(pattern string, h web.Handler) { handle(pattern, withPurchaseCodes(h)) })
 	handle("GET /openapi.json", f.openAPI.Serve)
+	handle("GET /api-addons/openapi.json", f.openAPI.Serve)
 	handle("GET /healthz", web.Healthz())
 	handle("GET /readyz", web.Readyz(f.addon.Ready))
 	return mux

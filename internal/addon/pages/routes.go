@@ -26,7 +26,7 @@ func FrameOptions(a *addon.Addon) frame.Options {
 	return frame.Options{
 		People: a.People(), Installed: a.Installed, Known: known(a), Brand: "Countersign addon", Command: "countersign addon",
 		Home: PathDashboard, SignIn: PathSignIn, Account: PathAccount, UpdatePage: PathUpdate, SetupFile: addon.SetupFile,
-		Menu: menu(), CheckupBanner: func(r *frame.Request) frame.Banner { return banner(r, a) },
+		Menu: menu(), DocsFolder: "/api-addons", CheckupBanner: func(r *frame.Request) frame.Banner { return banner(r, a) },
 	}
 }
 
