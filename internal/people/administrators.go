@@ -41,6 +41,9 @@ func (p *People) CreateAdministrator(ctx context.Context, a Actor, email, passwo
 // addUser writes a new user. Of two first ones at once, the second is a conflict.
 func (p *People) addUser(ctx context.Context, tx *peopledb.DB, u peopledb.User) (peopledb.User, error) {
 	u.Generation, u.CreatedAt, u.PasswordAt = 1, p.stamp(), p.stamp()
+	if err := checkFree(ctx, tx, u.Email, 0); err != nil && !u.First {
+		return u, err
+	}
 	id, err := tx.AddUser(ctx, u)
 	u.ID = id
 	if !errors.Is(err, sqldb.ErrExists) {
@@ -58,7 +61,7 @@ func (p *People) ResetPassword(ctx context.Context, a Actor, email, password str
 	if err := may(a, operate); err != nil {
 		return err
 	}
-	email, err := CleanEmail(email)
+	email, err := keptEmail(ctx, p.db, email)
 	if err != nil {
 		return err
 	}
@@ -66,7 +69,7 @@ func (p *People) ResetPassword(ctx context.Context, a Actor, email, password str
 	if err != nil {
 		return sqldb.IfNotFound(err, errNoUser(email))
 	}
-	_, hash, err := p.hashNew(ctx, wholeQueue, email, password)
+	hash, err := p.hashFor(ctx, email, password)
 	if err != nil {
 		return err
 	}

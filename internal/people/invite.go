@@ -97,7 +97,7 @@ func (p *People) ChoosePassword(ctx context.Context, a Actor, keep SessionID, pa
 	case before.Password != "":
 		return User{}, errPasswordSet // without the costly hash
 	}
-	_, hash, err := p.hashNew(ctx, wholeQueue, a.ID, password)
+	hash, err := p.hashFor(ctx, a.ID, password)
 	if err != nil {
 		return User{}, err
 	}

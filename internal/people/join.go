@@ -2,11 +2,9 @@ package people
 
 import (
 	"context"
-	"errors"
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people/peopledb"
-	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // Join creates a user who is not an administrator, by an invitation, which names where failures
@@ -28,11 +26,8 @@ func (p *People) Join(ctx context.Context, from Origin, invitation, email, passw
 }
 
 func (p *People) join(ctx context.Context, from Origin, email, password string, allow func(tx *peopledb.DB, u User) error) (User, error) {
-	switch _, err := p.db.UserNamed(ctx, email); {
-	case err == nil:
-		return User{}, errEmailTaken(email) // without the costly hash
-	case !errors.Is(err, sqldb.ErrNotFound):
-		return User{}, err
+	if err := checkFree(ctx, p.db, email, 0); err != nil {
+		return User{}, err // without the costly hash
 	}
 	hash, err := p.hashes.make(ctx, strangersQueue, password)
 	if err != nil {

@@ -27,7 +27,7 @@ func (p *People) UserNamed(ctx context.Context, a Actor, email string) (User, er
 	if err := may(a, manage); err != nil {
 		return User{}, err
 	}
-	email, err := CleanEmail(email)
+	email, err := keptEmail(ctx, p.db, email)
 	if err != nil {
 		return User{}, err
 	}
@@ -60,6 +60,9 @@ func (p *People) RenameUser(ctx context.Context, a Actor, id int64, email string
 		before := u.Email
 		if before == email {
 			return nil
+		}
+		if err := checkFree(ctx, tx, email, u.ID); err != nil {
+			return err
 		}
 		u.Email = email
 		if err := tx.UpdateUser(ctx, *u); errors.Is(err, sqldb.ErrExists) {

@@ -41,7 +41,7 @@ func (p *People) NewSignInLink(ctx context.Context, a Actor, email string) (toke
 	if err := may(a, operate); err != nil {
 		return "", time.Time{}, err
 	}
-	if email, err = CleanEmail(email); err != nil {
+	if email, err = keptEmail(ctx, p.db, email); err != nil {
 		return "", time.Time{}, err
 	}
 	token, expires = rand.Text(), p.now().Add(signInLife).Truncate(time.Second)

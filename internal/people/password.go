@@ -91,6 +91,14 @@ func (p *People) hashNew(ctx context.Context, q queue, email, password string) (
 	return kept, hash, err
 }
 
+// hashFor checks a password that a user is to have, and returns its hash.
+func (p *People) hashFor(ctx context.Context, email, password string) (hash string, err error) {
+	if err := checkPassword(email, password); err != nil {
+		return "", err
+	}
+	return p.hashes.make(ctx, wholeQueue, password)
+}
+
 // CheckPassword asks a user who is signed in for the password again, before
 // something that a stolen session must not do. The errors are password_wrong
 // (unauthorized) and rate_limited.

@@ -31,10 +31,10 @@ var errRefused = fault.Unauthorized("sign_in_refused", "Wrong e-mail or password
 // instead. So is a sign-in while too many passwords wait to be checked. A user who was
 // deactivated is user_inactive (forbidden) after the right password.
 func (p *People) SignIn(ctx context.Context, from Origin, email, password string) (SignIn, error) {
-	email, err := CleanEmail(email)
-	if err != nil {
-		email = "" // nobody's
-	}
+	email, err := keptEmail(ctx, p.db, email)
+	if err != nil && !errors.Is(err, errEmail) {
+		return SignIn{}, err
+	} // an invalid one is "", which is nobody's
 	known, err := p.knownAs(ctx, from, func(u peopledb.User) bool { return u.Email == email })
 	if err != nil {
 		return SignIn{}, err

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
 func TestEmailsAreFoldedAndChecked(t *testing.T) {
@@ -13,7 +15,14 @@ func TestEmailsAreFoldedAndChecked(t *testing.T) {
 		{"lower case stays", "ada@site.example", "ada@site.example"},
 		{"upper case is folded", "Ada@Site.EXAMPLE", "ada@site.example"},
 		{"spaces around it go", "  ada@site.example\n", "ada@site.example"},
-		{"letters of other scripts", "Ärger@münchen.example", "ärger@münchen.example"},
+		{"letters of other scripts", "Ärger@münchen.example", "ärger@xn--mnchen-3ya.example"},
+		{"the same letters, composed of two", "A\u0308rger@mu\u0308nchen.example", "ärger@xn--mnchen-3ya.example"},
+		{"the domain in ASCII is the same one", "ärger@XN--mnchen-3ya.example", "ärger@xn--mnchen-3ya.example"},
+		{"wide letters are the usual ones", "\uff41da\uff20site.example", "ada@site.example"},
+		{"one other script", "ада@site.example", "ада@site.example"},
+		{"scripts that are written together", "ada漢かカ@site.example", "ada漢かカ@site.example"},
+		{"a letter of another script is refused", "\u0430da@site.example", ""},
+		{"also in the domain", "ada@\u0430pple.example", ""},
 		{"nothing is refused", "", ""},
 		{"a name alone is refused", "ada", ""},
 		{"nothing before the sign is refused", "@site.example", ""},
@@ -128,5 +137,35 @@ func TestResetPasswordByTheOperator(t *testing.T) {
 		if err != nil || len(lines) != 2 || lines[0].Detail != "0 sessions ended; two-step sign-in removed" || lines[1].Detail != "2 sessions ended" || lines[0].Kind != KindOperator {
 			t.Errorf("audit %+v, %v", lines, err)
 		}
+	})
+}
+
+func TestUsersOfOlderVersionsKeepTheirEmails(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.administrator(t)
+		hash, err := f.hashes.make(t.Context(), wholeQueue, password)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kept := range []string{"eve@münchen.example", "\u0430da@site.example"} {
+			err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
+				_, err := tx.AddUser(t.Context(), peopledb.User{Email: kept, Password: hash, Generation: 1, CreatedAt: f.stamp(), PasswordAt: f.stamp(), Administrator: true})
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if in, err := f.SignIn(t.Context(), home, strings.ToUpper(kept), password); err != nil || in.User.Email != kept {
+				t.Errorf("%s: %+v, %v", kept, in, err)
+			}
+			if _, _, err := f.NewSignInLink(t.Context(), operator, kept); err != nil {
+				t.Errorf("%s: %v", kept, err)
+			}
+			wantCode(t, f.ResetPassword(t.Context(), operator, kept, password, false), "")
+		}
+		_, err = f.CreateAdministrator(t.Context(), operator, "eve@xn--mnchen-3ya.example", password)
+		wantCode(t, err, "email_taken")
+		_, err = f.RenameUser(t.Context(), operator, 1, "eve@xn--mnchen-3ya.example")
+		wantCode(t, err, "email_taken")
 	})
 }

@@ -32,7 +32,7 @@ func (s *Store) Invitations(ctx context.Context, a people.Actor, workspace strin
 
 // Invite makes an invitation to a workspace, valid for 7 days and one use, while the actor may
 // invite. The token is nowhere else: the database stores its digest. email says for whom it
-// is; anybody who has the token may accept it, with an account of any e-mail.
+// is: whoever accepts it has an account of that e-mail.
 func (s *Store) Invite(ctx context.Context, a people.Actor, workspace, email string, role Role) (i Invitation, token string, err error) {
 	token, now := rand.Text(), s.now().Truncate(time.Second)
 	i = Invitation{
@@ -105,9 +105,20 @@ func (s *Store) offer(ctx context.Context, db *storedb.DB, token string) (Offer,
 	return Offer{i, w.Account.Username}, err
 }
 
+// isFor reports whether the invitation is for the user with an e-mail, in any form of it.
+func (o Offer) isFor(email string) bool {
+	meant, err := people.CleanEmail(o.Email)
+	is, err2 := people.CleanEmail(email)
+	return o.Email == "" || email == o.Email || err == nil && err2 == nil && is == meant
+}
+
+func (o Offer) errEmail() error {
+	return fault.Forbidden("invitation_email", "This invitation is for "+o.Email+". Use an account with that e-mail, or ask for an invitation for yours")
+}
+
 // Accept makes the acting user a member by an invitation, which is used up. A user who
-// already is one stays as it is (member_exists, a conflict). The other errors are
-// those of [Store.Offer].
+// already is one stays as it is (member_exists, a conflict). One whom it is not for is
+// invitation_email (forbidden). The other errors are those of [Store.Offer].
 func (s *Store) Accept(ctx context.Context, a people.Actor, token string) (Offer, error) {
 	if a.Kind != people.KindUser || a.User == 0 {
 		return Offer{}, fault.Forbidden("not_allowed", "Nobody is signed in")
@@ -127,6 +138,9 @@ func (s *Store) AcceptAsNew(ctx context.Context, from people.Origin, token, emai
 	if err != nil {
 		return people.User{}, Offer{}, err
 	}
+	if cleaned, err := people.CleanEmail(email); err == nil && !o.isFor(cleaned) {
+		return people.User{}, Offer{}, o.errEmail()
+	}
 	u, err := s.people.Join(ctx, from, o.ID, email, password, func(tx *peopledb.DB, u people.User) error {
 		o, err = s.accept(ctx, storedb.In(tx.Queries), u.Actor(from), token)
 		return err
@@ -139,6 +153,9 @@ func (s *Store) accept(ctx context.Context, tx *storedb.DB, a people.Actor, toke
 	o, err := s.offer(ctx, tx, token)
 	if err != nil {
 		return Offer{}, err
+	}
+	if !o.isFor(a.ID) {
+		return Offer{}, o.errEmail()
 	}
 	w, err := tx.LockWorkspace(ctx, o.Username)
 	if err != nil {

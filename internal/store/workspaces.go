@@ -106,7 +106,14 @@ func (s *Store) CreateWorkspace(ctx context.Context, a people.Actor, w Workspace
 		if err := access.Administers(ctx, tx, a); err != nil {
 			return err
 		}
-		err := tx.AddWorkspace(ctx, w)
+		alike, err := tx.WorkspaceAlike(ctx, username)
+		if err == nil {
+			return fault.Conflict("workspace_exists", fmt.Sprintf("The workspace %q already exists", alike))
+		}
+		if !errors.Is(err, sqldb.ErrNotFound) {
+			return err
+		}
+		err = tx.AddWorkspace(ctx, w)
 		if errors.Is(err, sqldb.ErrExists) {
 			return fault.Conflict("workspace_exists", fmt.Sprintf("The workspace %q already exists", username))
 		}

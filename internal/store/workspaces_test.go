@@ -85,6 +85,7 @@ func TestCreateWorkspaceRefuses(t *testing.T) {
 			*w = store.Workspace{Account: countersign.Account{Username: "bare", Currency: "USD"}}
 		}, ""},
 		{"a username that is taken", func(w *store.Workspace) { w.Account.Username = "taken" }, "workspace_exists"},
+		{"a username that differs in letter case", func(w *store.Workspace) { w.Account.Username = "TAKEN" }, "workspace_exists"},
 		{"no username", func(w *store.Workspace) { w.Account.Username = "" }, "invalid"},
 		{"a username of 65 characters", func(w *store.Workspace) { w.Account.Username = strings.Repeat("a", 65) }, "invalid"},
 		{"a username that begins with a dash", func(w *store.Workspace) { w.Account.Username = "-ada" }, "invalid"},

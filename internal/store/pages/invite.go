@@ -43,7 +43,7 @@ func (p *Pages) acceptInvite(w http.ResponseWriter, r *frame.Request) error {
 		},
 		NextSteps: fault.NextSteps{}, // not those of the set-up link, whose codes are the same
 		Fields:    []string{"token", "email", "password"},
-		About:     map[string]string{"link": "token", "email": "email", "password": "password", "member_exists": "token"},
+		About:     map[string]string{"link": "token", "email": "email", "password": "password", "member_exists": "token", "invitation_email": emailField(r)},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			f := inviteForm{r.User, frame.TokenOf(in.Get("token")), in.Get("email"), wrong}
 			if f.email == "" {
@@ -69,4 +69,12 @@ func (p *Pages) acceptInvite(w http.ResponseWriter, r *frame.Request) error {
 			return p.frame.Welcome(w, r, u, workspacePath(o.Username, ""), "Welcome. You are signed in. Your role: "+roleName(o.Role)+".")
 		},
 	})
+}
+
+// emailField is the field that a wrong e-mail is about: somebody who is signed in types none.
+func emailField(r *frame.Request) string {
+	if r.User.ID != 0 {
+		return "token"
+	}
+	return "email"
 }

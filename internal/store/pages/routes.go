@@ -156,7 +156,9 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("/license/revoke", p.frame.Methods(mux, nowhere))
 	// Below these, only readers who are signed in are told what there is.
 	mux.Handle("/w/", p.frame.Methods(mux, p.frame.Admin(p.frame.NotFound)))
-	mux.Handle("/w/{workspace}/", p.frame.Methods(mux, p.inWorkspace(func(w http.ResponseWriter, r *frame.Request, _ store.WorkspaceRole) error { return p.frame.NotFound(w, r) })))
+	mux.Handle("/w/{workspace}/", p.frame.Methods(mux, p.inWorkspace(func(w http.ResponseWriter, r *frame.Request, _ store.WorkspaceRole) error {
+		return p.frame.NotFound(w, r)
+	})))
 	mux.Handle("/me/", p.frame.Methods(mux, p.frame.Admin(p.frame.NotFound)))
 	mux.Handle("GET /users/{id}/administrator", p.frame.Admin(p.frame.ChangeAdministrator))
 	mux.Handle("POST /users/{id}/administrator", p.frame.Admin(p.frame.ChangeAdministrator))

@@ -63,6 +63,11 @@ func (d *DB) Workspace(ctx context.Context, username string) (Workspace, error) 
 	return sqldb.One(ctx, d.Queries, scanWorkspace, `SELECT id, `+workspaceColumns+` FROM workspaces WHERE username = $1`, username)
 }
 
+// WorkspaceAlike returns the username of a workspace that differs from a new one at most in letter case.
+func (d *DB) WorkspaceAlike(ctx context.Context, username string) (string, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[string], `SELECT username FROM workspaces WHERE lower(username) = lower($1) ORDER BY username LIMIT 1`, username)
+}
+
 // LockWorkspace reads one by its username and makes others who would change it
 // wait until the transaction ends.
 func (d *DB) LockWorkspace(ctx context.Context, username string) (Workspace, error) {
