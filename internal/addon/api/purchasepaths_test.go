@@ -24,8 +24,8 @@ var purchasePaths = []string{
 	"iap/events", "iap/notifications/store", "iap/nothing", "auth/nothing", "iap/", "auth/",
 }
 
-// Nobody who has no credentials gets anything but an error there, and never a page, whatever
-// the request looks like.
+// Nobody who has no credentials gets anything but an error there, whatever the request looks like. It is
+// a page only for a browser that opens an address that leads nowhere.
 func TestPathsOfPurchasesAnswerErrorsAsJSON(t *testing.T) {
 	page := web.NewEdge(web.Options{}).Wrap(func(w http.ResponseWriter, _ *http.Request) error {
 		_, err := io.WriteString(w, "<!doctype html>")
@@ -45,6 +45,12 @@ func TestPathsOfPurchasesAnswerErrorsAsJSON(t *testing.T) {
 					r.Header.Set("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
 					w := httptest.NewRecorder()
 					h.ServeHTTP(w, r)
+					if nowhere := strings.HasSuffix(path, "/") || strings.HasSuffix(path, "/nothing"); all != nil && nowhere && method == "GET" {
+						if w.Body.String() != "<!doctype html>" {
+							t.Errorf("%s %s in a browser: %s", method, path, w.Body)
+						}
+						continue
+					}
 					if err := purchaseError(w.Result()); err != nil {
 						t.Errorf("%s %s: %v", method, path, err)
 					}

@@ -85,10 +85,11 @@ func (f *frontEnd) siteRoutes(handle func(string, web.Handler)) {
 	handle("GET /api-addons/iap/events", f.listEvents)
 }
 
-// elsewhere leaves all other paths to the pages. Below the folders that apps read from, it does so for
-// browsers alone: an app can do nothing with a page.
+// elsewhere leaves all other paths to the pages. Below the folders that apps call, it does so only for
+// addresses that somebody opens in a browser: an app can do nothing with a page.
 func (f *frontEnd) elsewhere(w http.ResponseWriter, r *http.Request) {
-	if (strings.HasPrefix(r.URL.Path, "/api-addons/app/") || isForPurchases(r.URL.Path)) && !wantsPage(r) {
+	opened := r.Method == http.MethodGet && wantsPage(r)
+	if !opened && (strings.HasPrefix(r.URL.Path, "/api-addons/app/") || isForPurchases(r.URL.Path)) {
 		http.NotFound(w, r) // the edge puts its own answer there
 		return
 	}

@@ -58,7 +58,7 @@ func (p *Pages) showCredentials(w http.ResponseWriter, r *frame.Request) error {
 	}
 	return p.frame.Show(w, r, frame.Page{
 		Title: "API access", Crumbs: crumbs(), Body: credentialsView(all),
-		Lead:   "Your own servers sign their calls with an API key and an API secret. Never put them into an app.",
+		Lead:   "Your own servers sign their calls with an API key and an API secret. Never put the API secret into an app.",
 		Action: frame.LinkButton{Link: frame.Link{Label: "New credentials", Path: PathCredentials + "/new", Icon: "plus"}, Kind: frame.Primary},
 	})
 }
