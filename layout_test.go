@@ -80,7 +80,7 @@ var mayImport = map[string][]string{
 	"internal/store/snippet":    {},
 	"internal/store/storedb":    {"", "internal/jobs", "internal/limit", "internal/people/peopledb", "internal/sqldb"},
 	"internal/store/storetest":  {"", "internal/dbtest", "internal/fault", "internal/jobs", "internal/people", "internal/people/peopledb", "internal/sqldb", "internal/store", "internal/store/licensing", "internal/store/media", "internal/store/storedb", "internal/store/transfer", "internal/store/validation", "internal/web", "license"},
-	"internal/store/transfer":   {"", "internal/fault", "internal/jobs", "internal/keyfile", "internal/limit", "internal/people", "internal/spreadsheet", "internal/sqldb", "internal/store/access", "internal/store/licensing", "internal/store/rules", "internal/store/sample", "internal/store/storedb", "internal/token", "license"},
+	"internal/store/transfer":   {"", "internal/fault", "internal/jobs", "internal/keyfile", "internal/people", "internal/spreadsheet", "internal/sqldb", "internal/store/access", "internal/store/licensing", "internal/store/rules", "internal/store/sample", "internal/store/storedb", "internal/token", "license"},
 	"internal/store/validation": {"", "internal/cached", "internal/fault", "internal/group", "internal/people", "internal/sqldb", "internal/store/access", "internal/store/rules", "internal/store/storedb", "internal/token", "internal/usage", "internal/web"},
 	"internal/thirdparty":       {},
 	"internal/token":            {},

@@ -170,7 +170,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.jobs = jobs.New(database, o.Now, o.Log)
 	s.Media = media.New(s.db, &s.gate, s.Validation, bucket, o.Dir, o.Now, o.Log)
 	s.Backups = s.newBackups()
-	s.Transfer = transfer.New(s.db, &s.gate, s.jobs, o.Dir, o.Now)
+	s.Transfer = transfer.New(s.db, &s.gate, s.jobs, o.Dir, s.clashes, o.Now)
 	s.sales, s.activity = byitem.NewSales(s.db), byitem.NewActivity(s.db)
 	s.Requests = requests.New(requests.Options{Dir: o.Dir, URL: o.URL, Keep: o.RequestLog, Now: o.Now, Log: o.Log, Longer: o.Longer, See: s.seeRequests})
 	for _, w := range append(s.Validation.Watchers(), s.Licensing.Watchers()...) {

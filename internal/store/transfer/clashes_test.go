@@ -34,7 +34,7 @@ func TestImportsTellLittleOfTheCodesOfOthers(t *testing.T) {
 		}
 		f.Purchase(t, "hers")
 		for name, guesses := range map[string][]string{"of another": guessed[100:101], "of nobody": {storetest.PurchaseText("ada", 1, "nobody's")}} {
-			storetest.WantError(t, try(&told, dry, guesses...), "import_clashes")
+			storetest.WantError(t, try(&told, dry, guesses...), "code_clashes")
 			if told != 100 {
 				t.Errorf("%s: %d told", name, told)
 			}
@@ -43,7 +43,7 @@ func TestImportsTellLittleOfTheCodesOfOthers(t *testing.T) {
 			t.Errorf("the operator is told of %d", len(bad))
 		}
 		f.Clock.Set(storetest.Noon.Add(time.Hour))
-		storetest.WantError(t, try(&told, dry, guessed...), "import_clashes")
+		storetest.WantError(t, try(&told, dry, guessed...), "code_clashes")
 		if told != 100 {
 			t.Errorf("too many at once: %d told", told)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/jobs"
-	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -20,13 +19,13 @@ type Service struct {
 	dir   string
 	now   func() time.Time
 	// clashes counts, by workspace, lines whose codes another workspace has.
-	clashes *limit.Window[string]
+	clashes *access.Clashes
 }
 
 // New returns the import and export of a store, and adds the imports to the queue of its jobs.
 // dir is the data folder.
-func New(db *storedb.DB, gate *access.Gate, queue *jobs.Queue, dir string, now func() time.Time) *Service {
-	s := &Service{db: db, gate: gate, queue: queue, dir: dir, now: now, clashes: limit.NewWindow[string](clashTime, now)}
+func New(db *storedb.DB, gate *access.Gate, queue *jobs.Queue, dir string, clashes *access.Clashes, now func() time.Time) *Service {
+	s := &Service{db: db, gate: gate, queue: queue, dir: dir, now: now, clashes: clashes}
 	queue.Handle(importKind, jobs.Kind{Work: s.runImport, Ended: s.importEnded})
 	return s
 }
