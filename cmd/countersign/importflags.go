@@ -90,7 +90,7 @@ func pairs(c *cobra.Command, flag, form string, texts []string) (map[string]stri
 	all := map[string]string{}
 	for _, text := range texts {
 		name, value, ok := strings.Cut(text, "=")
-		if !ok || name == "" {
+		if !ok || name == "" && flag != "--state" {
 			return nil, cli.Usage(c, flag+" is written "+form)
 		}
 		all[strings.TrimSpace(name)] = strings.TrimSpace(value)

@@ -219,6 +219,9 @@ func (a *app) sayRows(report transfer.ImportReport) {
 		m = report.Items
 	}
 	a.Say("%s new · %s changed · %s unchanged · %s repeated · %s rejected%s", cli.Thousands(m.New), cli.Thousands(m.Changed), cli.Thousands(m.Same), cli.Thousands(m.Repeated), cli.Thousands(int64(report.Bad)), skippedRows(report.Skipped))
+	if n := report.Kept; n.Count > 0 {
+		a.Say("warning: %s refunded, charged back or revoked, although the file has them as sold (%s); restore them with: countersign store purchase restore", cli.Count(n.Count, "code stays", "codes stay"), namedLines(n.Count, n.Lines))
+	}
 	if report.Split > 0 {
 		a.Say("%s by rows with several codes", cli.Count(report.Split, "more purchase", "more purchases"))
 	}

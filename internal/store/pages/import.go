@@ -200,6 +200,9 @@ func (one oneImport) rowsRead() string {
 	for _, s := range one.Report.Skipped {
 		said = append(said, frame.Thousands(int64(s.Count))+" left out: "+s.Word)
 	}
+	if kept := one.Report.Kept.Count; kept > 0 {
+		said = append(said, frame.Thousands(int64(kept))+" stay refunded, charged back or revoked")
+	}
 	if more := one.Report.Split; more > 0 {
 		said = append(said, frame.Count(more, "more purchase")+" by rows with several codes")
 	}

@@ -145,9 +145,9 @@ const keptPurchase = `code, workspace_id, item_id, license, price, currency, sup
 var keptItem = strings.TrimPrefix(itemColumns, "id, ")
 
 // KeepBefore notes, before the staged rows are moved, what an import will change and add.
-// Nobody else changes these rows until the transaction ends. now and keep are as for
+// Nobody else changes these rows until the transaction ends. now, keep and lift are as for
 // [DB.MovePurchases].
-func (d *DB) KeepBefore(ctx context.Context, id int64, now countersign.Timestamp, keep map[string]bool) error {
+func (d *DB) KeepBefore(ctx context.Context, id int64, now countersign.Timestamp, keep map[string]bool, lift bool) error {
 	if d.DB.DB().Engine() == sqldb.Postgres {
 		for _, lock := range []string{
 			`SELECT 1 FROM items WHERE id IN (SELECT id FROM stage_items) ORDER BY id FOR NO KEY UPDATE`,
@@ -158,7 +158,7 @@ func (d *DB) KeepBefore(ctx context.Context, id int64, now countersign.Timestamp
 			}
 		}
 	}
-	_, differs := purchaseUpdate("p", "s", "$2", keep)
+	_, differs := purchaseUpdate("p", "s", "$2", keep, lift)
 	for _, q := range []struct {
 		text string
 		args []any

@@ -16,6 +16,7 @@ type Stage struct {
 	items     *sqldb.Bulk
 	purchases *sqldb.Bulk
 	licenses  *sqldb.Bulk
+	leftOut   *sqldb.Bulk
 }
 
 // LineParts is how many purchases a line can have at most.
@@ -35,6 +36,7 @@ func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 			sold_at text, state text, state_at text, buyer_name text, buyer_email text)`,
 		`CREATE TEMPORARY TABLE stage_licenses (line bigint PRIMARY KEY, id text, code_digest bigint, purchase_id bigint,
 			domain text, wildcard boolean, free boolean, issued_at text, ended text, ended_at text)`,
+		`CREATE TEMPORARY TABLE stage_left_out (line bigint PRIMARY KEY, code_digest bigint)`,
 		`CREATE TEMPORARY TABLE stage_new_items (id bigint PRIMARY KEY)`,
 		`CREATE TEMPORARY TABLE stage_new_purchases (code_digest bigint PRIMARY KEY)`,
 	} {
@@ -48,6 +50,7 @@ func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 			"sub_category", "options", "version", "demo_link", "tags", "media", "regular", "extended", "currency", "published_at", "body", "licensing", "was"),
 		purchases: db.Bulk("stage_purchases", "line", "workspace", "code_digest", "code", "item_id", "license", "price", "currency",
 			"supported_until", "downloaded", "sold_at", "state", "state_at", "buyer_name", "buyer_email"),
+		leftOut:  db.Bulk("stage_left_out", "line", "code_digest"),
 		licenses: db.Bulk("stage_licenses", "line", "id", "code_digest", "domain", "wildcard", "free", "issued_at", "ended", "ended_at"),
 	}, nil
 }
@@ -73,6 +76,11 @@ func (s *Stage) AddPurchase(ctx context.Context, line, part int, workspace strin
 		column(&p.SupportedUntil), p.Downloaded, column(&p.SoldAt), string(p.State), column(&p.StateAt), p.BuyerName, p.BuyerEmail)
 }
 
+// AddLeftOut notes a purchase code of a line that is not imported.
+func (s *Stage) AddLeftOut(ctx context.Context, line, part int, digest Digest) error {
+	return s.leftOut.Add(ctx, int64(line)*LineParts+int64(part), digest)
+}
+
 // Flush ends the staging: everything added is in the tables, and indexed.
 func (s *Stage) Flush(ctx context.Context, d *DB) error {
 	if err := s.items.Flush(ctx); err != nil {
@@ -82,6 +90,9 @@ func (s *Stage) Flush(ctx context.Context, d *DB) error {
 		return err
 	}
 	if err := s.licenses.Flush(ctx); err != nil {
+		return err
+	}
+	if err := s.leftOut.Flush(ctx); err != nil {
 		return err
 	}
 	for _, index := range []string{
@@ -139,17 +150,20 @@ var purchaseUpdates = []string{
 // purchaseUpdate returns the assignments by which a purchase of the table row becomes the
 // staged one, and the condition that one of them changes something. Columns in keep stay. now
 // is the text of the argument with the time of the move.
-func purchaseUpdate(row, staged, now string, keep map[string]bool) (assign, differs string) {
+func purchaseUpdate(row, staged, now string, keep map[string]bool, lift bool) (assign, differs string) {
 	var assigns, conditions []string
 	for _, column := range purchaseUpdates {
 		if keep[column] && (column != "state_at" || keep["state"]) {
 			continue
 		}
 		value := staged + "." + column
+		if column == "state" && !lift {
+			value = `CASE WHEN ` + staged + `.state = 'active' THEN ` + row + `.state ELSE ` + staged + `.state END`
+		}
 		if column == "state_at" {
 			value = `CASE WHEN ` + staged + `.state_at IS NOT NULL THEN ` + staged + `.state_at
 				WHEN ` + staged + `.state = ` + row + `.state THEN ` + row + `.state_at
-				WHEN ` + staged + `.state = 'active' THEN NULL ELSE CAST(` + now + ` AS text) END`
+				WHEN ` + staged + `.state = 'active' THEN ` + activeSince(row, lift) + ` ELSE CAST(` + now + ` AS text) END`
 		}
 		assigns = append(assigns, column+" = "+value)
 		conditions = append(conditions, row+"."+column+" IS DISTINCT FROM "+value)
@@ -157,11 +171,20 @@ func purchaseUpdate(row, staged, now string, keep map[string]bool) (assign, diff
 	return strings.Join(assigns, ", "), strings.Join(conditions, " OR ")
 }
 
+// activeSince is the state_at of a row that a line says is active.
+func activeSince(row string, lift bool) string {
+	if lift {
+		return "NULL"
+	}
+	return row + ".state_at"
+}
+
 // MovePurchases writes the staged purchases, which must be one for each code. Purchases that are there keep their values of the columns in keep. A state
 // that changed without saying when gets the time of the move.
 // A code that another workspace took meanwhile fails, as an item's id does. Purchases of
 // items that their workspace no longer has must be out of the stage, see [DB.StageLostItems].
-func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp, keep map[string]bool) (Moved, error) {
+// Without lift, a code that is no longer good stays so.
+func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp, keep map[string]bool, lift bool) (Moved, error) {
 	for _, topic := range []string{TopicPurchases, TopicLicenses} { // states put licenses on their list
 		if err := d.Mark(ctx, topic, ""); err != nil {
 			return Moved{}, err
@@ -171,7 +194,7 @@ func (d *DB) MovePurchases(ctx context.Context, now countersign.Timestamp, keep 
 	if err != nil {
 		return Moved{}, err
 	}
-	assign, differs := purchaseUpdate("purchases", "excluded", "$1", keep)
+	assign, differs := purchaseUpdate("purchases", "excluded", "$1", keep, lift)
 	return d.move(ctx,
 		`SELECT count(*) FROM stage_purchases s`,
 		`SELECT count(*) FROM stage_purchases s
@@ -211,6 +234,26 @@ func (d *DB) StagePurchaseConflicts(ctx context.Context) ([]int, error) {
 		SELECT `+lineNumber("s")+` FROM stage_purchases s JOIN workspaces w ON w.username = s.workspace
 			JOIN purchases p ON p.code_digest = s.code_digest
 			WHERE p.workspace_id <> w.id OR lower(p.code) <> lower(s.code) ORDER BY s.line`)
+}
+
+// HasStaged reports whether a purchase of a code is staged.
+func (d *DB) HasStaged(ctx context.Context, digest Digest) (bool, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[bool], `SELECT EXISTS (SELECT 1 FROM stage_purchases WHERE code_digest = $1)`, digest)
+}
+
+// StageKept lists the lines of staged purchases that are good, while the store has taken their codes back.
+func (d *DB) StageKept(ctx context.Context) ([]int, error) {
+	return sqldb.List(ctx, d.Queries, sqldb.Value[int], `SELECT DISTINCT `+lineNumber("s")+` AS number FROM stage_purchases s JOIN purchases p ON p.code_digest = s.code_digest
+		WHERE s.state = 'active' AND p.state <> 'active' ORDER BY number`)
+}
+
+// StageShadowed lists the staged purchases whose code a line has that was left out, with the first such line.
+func (d *DB) StageShadowed(ctx context.Context) ([]Contradiction, error) {
+	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (c Contradiction, err error) {
+		err = r.Scan(&c.Line, &c.First)
+		return c, err
+	}, `SELECT `+lineNumber("s")+` AS number, min(`+lineNumber("o")+`) FROM stage_left_out o JOIN stage_purchases s ON s.code_digest = o.code_digest
+		GROUP BY `+lineNumber("s")+` ORDER BY number`)
 }
 
 // StaleItems lists the lines of staged items that were made from another item than the store

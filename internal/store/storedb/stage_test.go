@@ -83,7 +83,7 @@ func stageAndMove(t *testing.T, d *DB, workspace string, i Item, p Purchase, mea
 			if _, err := tx.MoveItems(ctx); err != nil {
 				return err
 			}
-			_, err := tx.MovePurchases(ctx, day, nil)
+			_, err := tx.MovePurchases(ctx, day, nil, true)
 			return err
 		})
 	})

@@ -28,9 +28,9 @@ func TestFilesAsTheyAreFound(t *testing.T) {
 		err  string
 	}{
 		{"shopify-orders.csv", transfer.CSVOptions{}, "SH-AAAA-BBBB-0001-CCCC", nil, ""},
-		{"paypal-activity.csv", transfer.CSVOptions{}, "1AB23456CD789012E", map[int]string{3: "the row takes EUR 49.00 back and does not say of which sale"}, ""},
-		{"woo-orders.csv", transfer.CSVOptions{}, "WC-AAAA-BBBB-0003 refunded", map[int]string{2: "the cell has 2 purchase codes; write a row for each, or have the row split"}, ""},
-		{"woo-orders.csv", transfer.CSVOptions{Split: true}, "WC-AAAA-BBBB-0001 WC-AAAA-BBBB-0002 WC-AAAA-BBBB-0003 refunded", nil, ""},
+		{"paypal-activity.csv", transfer.CSVOptions{}, "1AB23456CD789012E", map[int]string{3: "the row takes 49.00 EUR back and does not say of which sale"}, ""},
+		{"woo-orders.csv", transfer.CSVOptions{Items: map[string]int64{"1229": 1229}}, "WC-AAAA-BBBB-0003 refunded", map[int]string{2: "the cell has 2 purchase codes; write a row for each, or have the row split"}, ""},
+		{"woo-orders.csv", transfer.CSVOptions{Split: true, Items: map[string]int64{"1229": 1229}}, "WC-AAAA-BBBB-0001 WC-AAAA-BBBB-0002 WC-AAAA-BBBB-0003 refunded", nil, ""},
 		{"payhip-sales.csv", transfer.CSVOptions{}, "ABCDE-FGHIJ-KLMNO-PQRST", nil, ""},
 		{"csv-date-dmy-unambiguous.csv", transfer.CSVOptions{}, "1", nil, ""},
 		{"csv-date-dots.csv", transfer.CSVOptions{}, "1", nil, ""},

@@ -41,7 +41,7 @@ func (imp *importer) reread(file io.ReadSeeker) (*csvReader, error) {
 }
 
 // eachRow reads the rows that can be read, until do returns false.
-func (imp *importer) eachRow(ctx context.Context, file io.ReadSeeker, do func(cells []string) bool) error {
+func (imp *importer) eachRow(ctx context.Context, file io.ReadSeeker, do func(line int, cells []string) bool) error {
 	rows, err := imp.reread(file)
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (imp *importer) eachRow(ctx context.Context, file io.ReadSeeker, do func(ce
 		if err != nil {
 			continue // it is rejected when it is staged
 		}
-		if !do(cells) {
+		if !do(rows.line, cells) {
 			break
 		}
 	}
@@ -66,15 +66,20 @@ func (imp *importer) eachRow(ctx context.Context, file io.ReadSeeker, do func(ce
 
 // findDates finds whether day or month is first.
 func (imp *importer) findDates(ctx context.Context, file io.ReadSeeker) error {
+	const enough = 1000
 	dates := imp.csv.dateColumns()
 	var seen orders
-	err := imp.eachRow(ctx, file, func(cells []string) bool {
+	rows := 0
+	err := imp.eachRow(ctx, file, func(_ int, cells []string) bool {
 		there := false
 		for _, column := range dates {
 			there = there || cells[column] != ""
 			seen.note(cells[column])
 		}
-		return !there || seen.numeric // else dates are of another form
+		if there {
+			rows++
+		}
+		return seen.numeric || rows < enough // else dates are of another form
 	})
 	imp.csv.reading.dates = seen.order()
 	imp.report.CSV.Dates = imp.csv.reading.dates

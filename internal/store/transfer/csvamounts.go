@@ -125,7 +125,7 @@ var currencySigns = map[string][]string{
 // setPrice reads the price of a sale: for each of its codes, or for all together.
 func (l *purchaseLine) setPrice(cell string, in reading, each bool) (err error) {
 	l.Price.Money, l.mark, err = in.readMoney(cell, l.Currency)
-	l.sold.each = each
+	l.sold.each, l.sold.priced = each, l.sold.priced || cell != ""
 	return err
 }
 

@@ -101,9 +101,10 @@ func readYesNo(cell string) (bool, error) {
 	return false, fmt.Errorf("%q is neither yes nor no", cell)
 }
 
-func isNo(cell string) bool {
+// isNever reports whether a cell says that something has not happened.
+func isNever(cell string) bool {
 	yes, err := readYesNo(cell)
-	return err == nil && !yes
+	return err == nil && !yes || strings.HasPrefix(cell, "0000-00-00") || slices.Contains([]string{"null", "none", "never", "-", "n/a"}, strings.ToLower(cell))
 }
 
 // readTest reads whether a sale was a test: yes or no, or a mode.

@@ -30,6 +30,9 @@ func (imp *importer) stageSale(ctx context.Context, line int, l purchaseLine) er
 	if len(codes) > 1 && !imp.csv.split {
 		return badf("the cell has %d purchase codes; write a row for each, or have the row split", len(codes))
 	}
+	if slices.ContainsFunc(codes, isPlaceholder) {
+		return badf("%q is not a purchase code", l.PurchaseCode)
+	}
 	if len(codes) > storedb.LineParts {
 		return badf("the cell has %d purchase codes; a row has %d at most", len(codes), storedb.LineParts)
 	}
@@ -59,6 +62,11 @@ func (imp *importer) stageSale(ctx context.Context, line int, l purchaseLine) er
 	}
 	imp.split += len(all) - 1
 	return nil
+}
+
+// isPlaceholder reports whether a cell says that there is no code.
+func isPlaceholder(code string) bool {
+	return slices.Contains([]string{"n/a", "na", "-", "–", "none", "null", "nil", "0", "pending", "unknown"}, strings.ToLower(code))
 }
 
 // share is what one of several gets of an amount. All together are the amount.

@@ -33,7 +33,7 @@ var purchaseFields = []field[purchaseLine]{
 	{stateField, []string{"status", "order status", "payment status", "financial status", "sale status", "license status"}, "state", func(l *purchaseLine, cell string, in reading) error { return l.sold.readState(cell, in) }},
 	{"refunded", []string{"fully refunded", "is refunded"}, "state", yesNo(func(l *purchaseLine) *bool { return &l.sold.refunded })},
 	{"refunded_amount", []string{"amount refunded"}, "state", func(l *purchaseLine, cell string, in reading) (err error) {
-		l.sold.refund, _, err = in.readMoney(cell, l.Currency)
+		l.sold.refund, l.sold.refundMark, err = in.readMoney(cell, l.Currency)
 		return err
 	}},
 	{refundOfField, nil, "state", text(func(l *purchaseLine) *string { return &l.sold.refundOf })},
@@ -41,13 +41,18 @@ var purchaseFields = []field[purchaseLine]{
 	{"dispute_won", nil, "state", yesNo(func(l *purchaseLine) *bool { return &l.sold.disputeWon })},
 	{"revoked", []string{"access revoked"}, "state", yesNo(func(l *purchaseLine) *bool { return &l.sold.revoked })},
 	{"license_enabled", []string{"license key enabled", "enabled"}, "state", except(func(l *purchaseLine) *bool { return &l.sold.disabled })},
-	{"paid", []string{"captured"}, "state", except(func(l *purchaseLine) *bool { return &l.sold.unpaid })},
-	{"cancelled", []string{"canceled", "cancelled at", "canceled at"}, "state", func(l *purchaseLine, cell string, _ reading) error {
-		l.sold.cancelled = cell != "" && !isNo(cell)
+	{"paid", []string{"captured"}, "", except(func(l *purchaseLine) *bool { return &l.sold.notPaid })},
+	{unpaidField, nil, "", func(l *purchaseLine, cell string, _ reading) error {
+		unpaid, err := readYesNo(cell)
+		l.sold.unpaid = l.sold.unpaid || unpaid
+		return err
+	}},
+	{"cancelled", []string{"canceled", "cancelled at", "canceled at"}, "", func(l *purchaseLine, cell string, _ reading) error {
+		l.sold.cancelled = !isNever(cell)
 		return nil
 	}},
-	{"renewal", nil, "state", yesNo(func(l *purchaseLine) *bool { return &l.sold.renewal })},
-	{"test", []string{"test mode", "is test", "mode"}, "state", func(l *purchaseLine, cell string, _ reading) (err error) {
+	{"renewal", nil, "", yesNo(func(l *purchaseLine) *bool { return &l.sold.renewal })},
+	{"test", []string{"test mode", "is test", "mode"}, "", func(l *purchaseLine, cell string, _ reading) (err error) {
 		l.sold.test, err = readTest(cell)
 		return err
 	}},
@@ -56,12 +61,16 @@ var purchaseFields = []field[purchaseLine]{
 	{"buyer_email", []string{"email", "customer email"}, "buyer_email", text(func(l *purchaseLine) *string { return &l.Buyer.Email })},
 }
 
-// The fields that are more than a cell of a row: several columns may be the state, and a row can be
-// about the sale of another row.
+// The fields that are more than a cell of a row: several columns may be one, or it is about the sale of
+// another row.
 const (
 	stateField    = "state"
+	unpaidField   = "unpaid"
 	refundOfField = "refund_of"
 )
+
+// mayRepeat reports whether several columns may be a field.
+func mayRepeat(field string) bool { return field == stateField || field == unpaidField }
 
 // itemFields are the columns of a file of items.
 var itemFields = []field[itemLine]{
@@ -94,14 +103,18 @@ var (
 )
 
 // fold makes the names of columns alike that differ in the case of letters, spaces and
-// punctuation.
+// punctuation. A name without letters and digits stays.
 func fold(name string) string {
-	return strings.Map(func(r rune) rune {
+	folded := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)
 		}
 		return -1
 	}, name)
+	if folded == "" {
+		return strings.TrimSpace(name)
+	}
+	return folded
 }
 
 // namedField returns the field that has a name, among all of a kind of file.

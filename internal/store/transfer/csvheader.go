@@ -35,6 +35,9 @@ func (imp *importer) readHeader(ctx context.Context, r *csvReader) (*csvPlan, er
 	if err := errors.Join(checkEncoding(o.Encoding), checkDates(o.Dates), checkStates(o.States)); err != nil {
 		return nil, err
 	}
+	if err := checkMap(o.Map); err != nil {
+		return nil, err
+	}
 	p := newCSVPlan(header, o)
 	if err = errors.Join(p.use(shopOf(p.header)), p.findHeader(r)); err != nil {
 		return nil, err
@@ -99,6 +102,19 @@ func (p *csvPlan) hasNames(names []string) bool {
 	})
 }
 
+// checkMap is an error for two names that are one for us, with different fields.
+func checkMap(fields map[string]string) error {
+	seen := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		before, twice := seen[fold(name)]
+		if twice && fields[before] != fields[name] {
+			return badColumns("The columns %q and %q can't be told apart, and have different fields; rename one of them in the file", before, name)
+		}
+		seen[fold(name)] = name
+	}
+	return nil
+}
+
 // Limits of a header: it is kept with every import.
 const (
 	maxColumns    = 1000
@@ -137,6 +153,9 @@ func (imp *importer) rememberColumns(ctx context.Context, tx *storedb.DB) error 
 		return nil
 	}
 	kept := maps.Clone(imp.csv.fieldOf)
+	if imp.csv.reading.cents && imp.csv.shop == nil {
+		kept[centsKey] = "yes"
+	}
 	for word, state := range imp.csv.reading.states {
 		kept[statePrefix+word] = string(state)
 	}
@@ -150,6 +169,7 @@ func (imp *importer) rememberColumns(ctx context.Context, tx *storedb.DB) error 
 const (
 	statePrefix = "="
 	itemPrefix  = "#"
+	centsKey    = "$"
 )
 
 // recallColumns has the columns read as in the last import of such a header, if there was one.
@@ -160,6 +180,7 @@ func (imp *importer) recallColumns(ctx context.Context, p *csvPlan) error {
 	}
 	imp.report.CSV.Remembered = err == nil
 	p.recall(kept)
+	imp.report.CSV.Cents = p.reading.cents
 	return err
 }
 
@@ -170,6 +191,8 @@ func (p *csvPlan) recall(kept map[string]string) {
 			if _, said := p.reading.states[word]; !said {
 				p.reading.states[word] = storedb.State(value)
 			}
+		} else if name == centsKey {
+			p.reading.cents = true
 		} else if text, is := strings.CutPrefix(name, itemPrefix); is {
 			if _, said := p.items.said[text]; !said {
 				p.items.said[text], _ = strconv.ParseInt(value, 10, 64)

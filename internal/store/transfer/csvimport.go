@@ -36,19 +36,26 @@ func (imp *importer) stageCSV(ctx context.Context, file io.ReadSeeker) error {
 		}
 		imp.report.Lines++
 		if err == nil && imp.csv.isTotal(cells) {
-			err = &skippedRow{cells[0]}
+			err = &skippedRow{cells[0], true}
 		}
 		if err == nil {
 			err = imp.csv.stage(ctx, rows.line, cells)
 		}
+		if shadow := imp.shadow(ctx, rows.line, cells, err); shadow != nil {
+			return shadow
+		}
 		if skipped, ok := errors.AsType[*skippedRow](err); ok {
 			imp.report.skip(skipped.word, rows.line)
+			err = nil
+		}
+		if errors.Is(err, errWaits) {
 			err = nil
 		}
 		if err = imp.rejectRow(rows, err); err != nil {
 			return err
 		}
 	}
+	imp.skipped = slices.Clone(imp.report.Skipped)
 	if rows.err != nil {
 		return fmt.Errorf("store: import: line %d: %w", rows.line, rows.err)
 	}
@@ -77,8 +84,11 @@ func (imp *importer) csvCells(rows *csvReader) ([]string, error) {
 	cells = cells[:columns]
 	if p := imp.csv; p.order > 0 {
 		cells = slices.Clone(cells)
-		p.continueOrder(cells, rows.before)
-		rows.before = cells
+		more := p.continueOrder(cells, rows.before)
+		rows.before, rows.beforeLine = cells, rows.line
+		if more && p.sums {
+			return nil, badf("the order has several rows and one total; import it with the price of each row")
+		}
 	}
 	return cells, nil
 }
@@ -118,7 +128,7 @@ func (imp *importer) rejectedRow(rows *csvReader, reason string) []byte {
 		cells = []string{strings.ToValidUTF8(string(rows.text), "\ufffd")}
 	}
 	cells = slices.Clone(cells)
-	if imp.csv.order > 0 && rows.before != nil {
+	if imp.csv.order > 0 && rows.beforeLine == rows.line {
 		cells = slices.Clone(rows.before) // alone, the row lacks what the first of its order has
 	}
 	columns := len(imp.csv.originalHeader())
@@ -178,9 +188,15 @@ func (imp *importer) planPurchases(p *csvPlan) error {
 			delete(imp.keep, f.column)
 		}
 	}
-	p.stage = func(ctx context.Context, line int, cells []string) error {
+	p.watchIgnored()
+	p.sale = func(cells []string) (purchaseLine, error) {
 		l := purchaseLine{Type: "purchase", Workspace: p.workspace.Account.Username}
-		if err := fill(&l, list, constants, p.shopCells(cells), p.reading); err != nil {
+		err := fill(&l, list, constants, p.shopCells(cells), p.reading)
+		return l, err
+	}
+	p.stage = func(ctx context.Context, line int, cells []string) error {
+		l, err := p.sale(cells)
+		if err != nil {
 			return imp.withItemFault(ctx, l, err)
 		}
 		if err := p.checkIgnoredCells(line, cells); err != nil {
@@ -197,16 +213,22 @@ func (imp *importer) stageSold(ctx context.Context, line int, l purchaseLine) er
 	if word := l.sold.leftOut(); word != "" {
 		return imp.leaveOut(ctx, l, word)
 	}
-	if l.sold.isTakenBack() {
+	if l.sold.isRefund(l.Price.Money, p.shop != nil) {
 		return imp.stageRefund(ctx, line, l)
 	}
-	if err := errors.Join(checkRefund(l), checkCurrency(l.mark, l.Currency)); err != nil {
+	if l.sold.noState && !l.sold.hasState {
+		ask(&imp.report.CSV.UnknownStates, "")
+		return badf("the state is empty; say what that means, or write it")
+	}
+	if err := errors.Join(checkRefund(l), checkCurrency(l.mark, l.Currency), checkCurrency(l.sold.refundMark, l.Currency)); err != nil {
 		return err
 	}
 	if err := imp.readItem(ctx, &l); err != nil {
 		return err
 	}
-	p.takeBack(&l)
+	if err := p.takeBack(&l); err != nil {
+		return err
+	}
 	l.State = l.sold.settle(l.Price.Money)
 	if l.State == storedb.StateActive {
 		l.StateAt = nil
@@ -219,6 +241,11 @@ func (imp *importer) planItems(p *csvPlan) error {
 	list, constants, err := columns(p, itemFields, itemRequired...)
 	if err != nil {
 		return err
+	}
+	for _, name := range p.header {
+		if f, ok := namedField(purchaseFields, name); ok && slices.Contains([]string{"buyer_name", "buyer_email", "supported_until", "license_type"}, f.name) {
+			return badColumns("The rows have %q like sales, but no column is purchase_code; map one to it", name)
+		}
 	}
 	id := slices.Index(p.fields, "id")
 	if id < 0 {

@@ -18,8 +18,9 @@ const maxNamedItems = 100_000
 // itemNames finds items of a workspace by what cells say: as somebody has said it, by the id, or by the
 // name if one item alone has it.
 type itemNames struct {
-	said   map[string]int64   // by itemKey
-	byName map[string][]int64 // by itemKey, nil until it is needed
+	said    map[string]int64   // by itemKey
+	byName  map[string][]int64 // by itemKey, nil until it is needed
+	foreign bool               // numbers are ids of another shop
 }
 
 // itemKey makes texts alike that differ in letter case and spaces.
@@ -52,7 +53,7 @@ func (n itemNames) find(cell string) (id int64, license string, err error) {
 	if id, ok := n.said[itemKey(cell)]; ok {
 		return id, licenseBehind(cell), nil
 	}
-	if id, err := strconv.ParseInt(cell, 10, 64); err == nil {
+	if id, err := strconv.ParseInt(cell, 10, 64); err == nil && !n.foreign {
 		return id, "", nil
 	}
 	if id, err := n.named(cell); id != 0 || err != nil {
@@ -89,7 +90,17 @@ func licenseBehind(name string) string {
 	return ""
 }
 
-var extendedWord = regexp.MustCompile(`(?i)\bextended\b`)
+// isExtended reports whether a variant, or a part of it between signs, is the Extended license.
+func isExtended(variant string) bool {
+	for part := range strings.FieldsFuncSeq(variant, func(r rune) bool { return strings.ContainsRune("()[],;:/|", r) }) {
+		for word := range strings.SplitSeq(part, " - ") {
+			if readLicenseType(strings.TrimSpace(word)) == countersign.LicenseExtended {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // withItemFault is the error of a row, also with what is wrong with its item.
 func (imp *importer) withItemFault(ctx context.Context, l purchaseLine, err error) error {
@@ -118,7 +129,7 @@ func (imp *importer) readItem(ctx context.Context, l *purchaseLine) error {
 	}
 	l.ItemID = id
 	switch {
-	case extendedWord.MatchString(l.sold.variant):
+	case isExtended(l.sold.variant):
 		l.LicenseType = countersign.LicenseExtended
 	case license != "":
 		l.LicenseType = license

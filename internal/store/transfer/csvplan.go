@@ -84,6 +84,9 @@ type csvPlan struct {
 	shopFields                        map[string]string  // as fieldOf, for the export of the shop
 	order                             int                // the column that rows of an order share, from 1, 0 for none
 	refunds                           map[string]*refund // by folded codes, for files with rows about other rows
+	watched                           []int              // the ignored columns whose cells are looked at
+	sums                              bool               // the price of a row is that of its whole order
+	sale                              func(cells []string) (purchaseLine, error)
 	stage                             func(ctx context.Context, line int, cells []string) error
 }
 
@@ -212,7 +215,7 @@ func columns[L any](p *csvPlan, fields []field[L], required ...string) (list []*
 		case !ok && p.ignoreOthers:
 		case !ok:
 			unknown = append(unknown, fmt.Sprintf("%.100q", target)) // it may be of a form
-		case at[f.name] != "" && f.name != stateField:
+		case at[f.name] != "" && !mayRepeat(f.name):
 			return nil, nil, badColumns("The columns %q and %q are both %s; ignore one of them", at[f.name], name, f.name)
 		default:
 			at[f.name] = name
@@ -226,6 +229,7 @@ func columns[L any](p *csvPlan, fields []field[L], required ...string) (list []*
 		return nil, nil, badColumns("No field for %s; map each column to a field, or ignore it; the %s", someNames(unknown), namesOf(fields))
 	}
 	p.setDefaults(at)
+	p.items.foreign = p.shop != nil && !slices.ContainsFunc(p.header, func(name string) bool { return fold(name) == "itemidmetadata" })
 	if constants, err = constantsOf(p, fields, at); err != nil {
 		return nil, nil, err
 	}

@@ -28,7 +28,9 @@ type csvReader struct {
 	err       error
 	source    *bytes.Reader // what the parser reads: one row
 	parser    *csv.Reader
-	before    []string // the cells of the row before, as they were read
+	// before are the cells of the last row that could be read, with the number of its line.
+	before     []string
+	beforeLine int
 }
 
 // newCSVReader returns a reader whose first row is the header. encoding is as for [newTextFile].

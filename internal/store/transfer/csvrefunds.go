@@ -4,38 +4,59 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
+// maxRefunds is how many sales a file may take back by rows of their own.
+const maxRefunds = 100_000
+
 // refund is what rows of a file say about the sale of another row: that it was paid back, in part or whole.
 type refund struct {
-	sum      countersign.Money // in the currency of the sale
+	line     int // of the first of them
+	sum      countersign.Money
 	currency string
+	whole    bool // a row names no amount
 	charged  bool // back, by the buyer's bank
+	fault    string
 	inFile   bool // the sale is
 	staged   bool
+	rows     []refundRow
+}
+
+// refundRow is a row about the sale of another row.
+type refundRow struct {
+	line int
+	code string // its own
+	word string
 }
 
 // findRefunds reads which sales are taken back by other rows, and which of them are in the file.
 func (imp *importer) findRefunds(ctx context.Context, file io.ReadSeeker) error {
 	p := imp.csv
 	p.refunds = map[string]*refund{}
-	err := imp.eachRow(ctx, file, func(cells []string) bool {
-		if l, ok := p.stateOf(cells); ok && l.sold.isTakenBack() {
-			p.addRefund(l)
+	err := imp.eachRow(ctx, file, func(line int, cells []string) bool {
+		l, err := p.sale(cells)
+		if l.sold.refundOf != "" && (err != nil || l.sold.isRefund(l.Price.Money, p.shop != nil)) {
+			p.addRefund(line, l, err)
 		}
-		return true
+		return len(p.refunds) <= maxRefunds
 	})
+	if len(p.refunds) > maxRefunds {
+		return fault.Invalid("csv_refunds", fmt.Sprintf("More than %d sales are taken back by rows of their own; split the file", maxRefunds))
+	}
 	if err != nil || len(p.refunds) == 0 {
 		return err
 	}
-	return imp.eachRow(ctx, file, func(cells []string) bool {
-		if l, ok := p.stateOf(cells); ok && !l.sold.isTakenBack() {
+	return imp.eachRow(ctx, file, func(_ int, cells []string) bool {
+		if l, err := p.sale(cells); err != nil || !l.sold.isRefund(l.Price.Money, p.shop != nil) {
 			for _, code := range codesIn(l.PurchaseCode) {
 				if r := p.refunds[rules.FoldCode(code)]; r != nil {
 					r.inFile = true
@@ -46,50 +67,80 @@ func (imp *importer) findRefunds(ctx context.Context, file io.ReadSeeker) error 
 	})
 }
 
-// stateOf reads the code, the amount and the state of a row.
-func (p *csvPlan) stateOf(cells []string) (l purchaseLine, ok bool) {
-	var list []*field[purchaseLine]
-	for i, name := range p.fields {
-		list = append(list, nil)
-		switch name {
-		case "purchase_code", "price", "unit_price", "currency", stateField, refundOfField:
-			f, _ := namedField(purchaseFields, name)
-			list[i] = &f
-		}
-	}
-	err := fill(&l, list, func(*purchaseLine) error { return nil }, cells, p.reading)
-	return l, err == nil
-}
-
-func (p *csvPlan) addRefund(l purchaseLine) {
+// addRefund notes a row that takes a sale back. One that can't be read, unreadable says why, leaves open what is
+// left of its sale.
+func (p *csvPlan) addRefund(line int, l purchaseLine, unreadable error) {
 	code := rules.FoldCode(l.sold.refundOf)
 	r := p.refunds[code]
 	if r == nil {
-		r = &refund{currency: l.Currency}
+		r = &refund{line: line, currency: l.Currency}
 		p.refunds[code] = r
 	}
-	r.charged = r.charged || l.sold.state == storedb.StateChargedBack
-	if l.Currency == r.currency {
-		r.sum += max(l.Price.Money, -l.Price.Money)
+	const most = 1000
+	if len(r.rows) == most {
+		r.fault = fmt.Sprintf("more than %d lines take this sale back, the first is line %d", most, r.line)
+		return
 	}
+	again := l.PurchaseCode != "" && slices.ContainsFunc(r.rows, func(row refundRow) bool { return row.code == l.PurchaseCode })
+	r.rows = append(r.rows, refundRow{line, l.PurchaseCode, cmp.Or(l.sold.word, "refund")})
+	if again && unreadable == nil {
+		return // the same row twice
+	}
+	amount := l.Price.Money
+	if amount == 0 {
+		amount = l.sold.refund
+	}
+	switch {
+	case unreadable != nil:
+		r.fault = fmt.Sprintf("line %d takes this sale back and can't be read", line)
+	case l.Currency != r.currency:
+		r.fault = fmt.Sprintf("the lines %d and %d take this sale back in two currencies", r.line, line)
+	}
+	r.whole = r.whole || amount == 0
+	r.charged = r.charged || l.sold.state == storedb.StateChargedBack || l.sold.disputed
+	r.sum += max(amount, -amount)
+}
+
+// of is what the rows say about a sale of a currency.
+func (r *refund) of(currency string) (soldRow, error) {
+	switch {
+	case r.fault != "":
+		return soldRow{}, badf("%s", r.fault)
+	case r.currency != currency && !r.whole && !r.charged:
+		return soldRow{}, badf("line %d takes this sale back in %s, but it was paid in %s", r.line, r.currency, currency)
+	}
+	return soldRow{refund: r.sum, refunded: r.whole, disputed: r.charged}, nil
 }
 
 // takeBack adds to a sale what other rows say about it.
-func (p *csvPlan) takeBack(l *purchaseLine) {
+func (p *csvPlan) takeBack(l *purchaseLine) error {
 	for _, code := range codesIn(l.PurchaseCode) {
-		if r := p.refunds[rules.FoldCode(code)]; r != nil {
-			l.sold.disputed = l.sold.disputed || r.charged
-			l.sold.refund += r.sum
+		r := p.refunds[rules.FoldCode(code)]
+		if r == nil {
+			continue
 		}
+		said, err := r.of(l.Currency)
+		if err != nil {
+			return err
+		}
+		l.sold.disputed = l.sold.disputed || said.disputed
+		l.sold.refunded = l.sold.refunded || said.refunded
+		l.sold.refund = max(l.sold.refund, -l.sold.refund) + said.refund
 	}
+	return nil
 }
 
 // stageRefund stages what a row says about a sale that only the store has. A row about a sale of the
-// file is left out, because the sale has taken it in.
+// file waits until that is written or rejected.
 func (imp *importer) stageRefund(ctx context.Context, line int, l purchaseLine) error {
 	r := imp.csv.refunds[rules.FoldCode(l.sold.refundOf)]
-	if r == nil || r.inFile || r.staged {
-		return &skippedRow{l.sold.word + " of another row"}
+	switch {
+	case r.fault != "":
+		return badf("%s", r.fault)
+	case r.inFile:
+		return errWaits
+	case r.staged:
+		return &skippedRow{cmp.Or(l.sold.word, "refund") + " of another row", true}
 	}
 	p, err := imp.stored(ctx, l.sold.refundOf)
 	if errors.Is(err, sqldb.ErrNotFound) {
@@ -98,23 +149,58 @@ func (imp *importer) stageRefund(ctx context.Context, line int, l purchaseLine) 
 	if err != nil {
 		return err
 	}
-	sold := soldRow{refund: r.sum, disputed: r.charged}
+	sold, err := r.of(p.Currency)
+	if err != nil {
+		return err
+	}
 	state := sold.settle(p.Price)
-	if !heavier(state, p.State) {
-		return &skippedRow{l.sold.word + " of a part"}
+	switch {
+	case p.State != storedb.StateActive:
+		return &skippedRow{cmp.Or(l.sold.word, "refund") + " of a sale that is not good anyway", true}
+	case state == storedb.StateActive:
+		return &skippedRow{cmp.Or(l.sold.word, "refund") + " of a part", true}
 	}
 	r.staged = true
-	p.State, p.StateAt = state, countersign.Timestamp{}
-	if !l.Date.IsZero() {
-		p.StateAt = l.Date
-	}
+	p.State, p.StateAt = state, l.Date
 	return imp.addPurchase(ctx, line, 0, l.Workspace, p)
+}
+
+// errWaits is the error of a row whose end is known when the others are written.
+var errWaits = errors.New("store: import: the row waits for another")
+
+// settleRefunds counts the rows about sales of the file as left out, or as bad if the sale was rejected: then
+// they have to come again with it.
+func (imp *importer) settleRefunds(ctx context.Context, tx *storedb.DB) error {
+	if imp.csv == nil {
+		return nil
+	}
+	imp.report.Skipped = slices.Clone(imp.skipped)
+	for code, r := range imp.csv.refunds {
+		if !r.inFile || r.fault != "" {
+			continue
+		}
+		staged, err := tx.HasStaged(ctx, rules.CodeDigest(imp.service.gate.Box(), code))
+		if err != nil {
+			return err
+		}
+		for _, row := range r.rows {
+			if staged {
+				imp.report.skip(row.word+" of another row", row.line)
+			} else {
+				imp.bad[row.line] = "the sale that this row takes back was rejected; correct it and import both"
+			}
+		}
+	}
+	return nil
 }
 
 // checkRefund is an error for a row that takes money back and does not say of which sale.
 func checkRefund(l purchaseLine) error {
 	if l.Price.Money < 0 {
-		return badf("the row takes %s back and does not say of which sale; mark that purchase yourself", cmp.Or(l.Currency+" ", "")+(-l.Price.Money).String())
+		return badf("the row takes %s back and does not say of which sale; mark that purchase yourself", (-l.Price.Money).In(l.Currency))
+	}
+	if l.sold.refund != 0 && !l.sold.priced {
+		return badf("a part may have been paid back: the row has a refunded amount and no price")
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ var shops = []*shop{
 	{name: "Gumroad", needs: []string{"License Key", "Purchase Email", "Fully Refunded?"}, set: map[string]string{"license_type": "Regular", "currency": "USD"},
 		columns: [][2]string{{"License Key", "purchase_code"}, {"Item Name", "item_id"}, {"Variants", "variant"}, {"Sale Price ($)", "price"}, {"Purchase Date", "date"},
 			{"Buyer Name", "buyer_name"}, {"Purchase Email", "buyer_email"}, {"Fully Refunded?", "refunded"}, {"Disputed?", "disputed"}, {"Dispute Won?", "dispute_won"},
-			{"Access Revoked?", "revoked"}, {"License Key Enabled?", "license_enabled"}, {"Recurring Charge?", "renewal"}, {"Refunded?", ""}, {"Partial Refund ($)", ""}, {"Buyer Refunded Total", ""}}},
+			{"Access Revoked?", "revoked"}, {"License Key Enabled?", "license_enabled"}, {"Recurring Charge?", "renewal"}, {"Free trial purchase?", "unpaid"}, {"Pre-order authorization?", "unpaid"}, {"Cancellation Date", ""}, {"Refunded?", ""}, {"Partial Refund ($)", ""}, {"Buyer Refunded Total", ""}}},
 	{name: "Lemon Squeezy", needs: []string{"user_email", "store_id", "order_id", "key"}, set: regularLicense,
 		words: map[storedb.State]string{storedb.StateActive: "inactive"},
 		columns: [][2]string{{"key", "purchase_code"}, {"product_name", "item_id"}, {"product_id", "item_id"}, {"variant_name", "variant"}, {"currency", "currency"}, {"created_at", "date"},
@@ -52,9 +52,9 @@ var shops = []*shop{
 		columns: [][2]string{{"license_key", "purchase_code"}, {"key", "purchase_code"}, {"product_name", "item_id"}, {"variant_name", "variant"}, {"total", "price"}, {"currency", "currency"}, {"created_at", "date"},
 			{"user_name", "buyer_name"}, {"user_email", "buyer_email"}, {"status", "state"}, {"refunded", "refunded"}, {"refunded_amount", "refunded_amount"}, {"test_mode", "test"},
 			{"status_formatted", ""}, {"refunded_at", ""}, {"refunded_amount_usd", ""}, {"refunded_amount_formatted", ""}}},
-	{name: "WooCommerce", needs: []string{"order_id", "order_total", "billing_email"}, set: regularLicense, words: wooWords,
+	{name: "WooCommerce", needs: []string{"order_id", "order_total", "billing_email"}, order: "order_id", set: regularLicense, words: wooWords,
 		columns: [][2]string{{"license_keys", "purchase_code"}, {"license_key", "purchase_code"}, {"line_item_name", "item_id"}, {"product_name", "item_id"}, {"line_item_product_id", "item_id"}, {"product_id", "item_id"},
-			{"line_item_variation", "variant"}, {"variation", "variant"}, {"order_total", "price"}, {"order_currency", "currency"}, {"order_date", "date"}, {"status", "state"}, {"order_status", "state"},
+			{"line_item_variation", "variant"}, {"variation", "variant"}, {"line_item_total", "price"}, {"line_total", "price"}, {"item_total", "price"}, {"order_total", "price"}, {"order_currency", "currency"}, {"order_date", "date"}, {"status", "state"}, {"order_status", "state"},
 			{"billing_full_name", "buyer_name"}, {"billing_last_name", "buyer_name"}, {"billing_email", "buyer_email"}, {"total_refunded", "refunded_amount"}, {"refunded_total", "refunded_amount"}, {"order_refund", "refunded_amount"}}},
 	{name: "License Manager for WooCommerce", needs: []string{"license_key", "times_activated_max", "order_id"}, set: regularLicense,
 		words:   map[storedb.State]string{storedb.StateActive: "sold delivered 1 2", StateSkipped: "active inactive 3 4", storedb.StateRevoked: "disabled 5"},
@@ -62,7 +62,7 @@ var shops = []*shop{
 	{name: "Software Add-on for WooCommerce", needs: []string{"license_key", "software_product_id", "activation_email"}, set: regularLicense,
 		columns: [][2]string{{"license_key", "purchase_code"}, {"software_product_id", "item_id"}, {"created", "date"}, {"activation_email", "buyer_email"}}},
 	{name: "Easy Digital Downloads", needs: []string{"Purchase Key", "Products (Raw)"}, set: regularLicense, read: map[string]func(string) string{"productsraw": rawProduct},
-		words: map[storedb.State]string{storedb.StateActive: "processing"},
+		words: map[storedb.State]string{StateSkipped: "processing"},
 		columns: [][2]string{{"License Key", "purchase_code"}, {"License Keys", "purchase_code"}, {"Purchase Key", "purchase_code"}, {"Products (Raw)", "item_id"}, {"Products (Verbose)", "variant"}, {"Amount", "price"}, {"Currency", "currency"}, {"Date", "date"},
 			{"Customer Name", "buyer_name"}, {"Last Name", "buyer_name"}, {"Email", "buyer_email"}, {"Status", "state"}, {"Mode (Live|Test)", "test"}}},
 	{name: "Payhip", needs: []string{"License Key", "Product", "Order ID", "Email"}, set: regularLicense,
@@ -96,8 +96,12 @@ var wooWords = map[storedb.State]string{
 	StateSkipped:          "wcfailed wcpending wccancelled wconhold wccheckoutdraft",
 }
 
-// rawProduct is the name of "Theme|49.00", as Easy Digital Downloads writes what was bought.
+// rawProduct is the name of "Theme|49.00", as Easy Digital Downloads writes what was bought. Several
+// products stay together, and are no item.
 func rawProduct(cell string) string {
+	if strings.Contains(cell, " / ") {
+		return cell
+	}
 	name, _, _ := strings.Cut(cell, "|")
 	return strings.TrimSpace(name)
 }
@@ -141,16 +145,16 @@ func (s *shop) fieldsIn(header []string) map[string]string {
 	}
 	for _, c := range s.columns {
 		name, field := fold(c[0]), c[1]
-		if has[name] && (!taken[field] || field == stateField) {
+		if has[name] && (!taken[field] || mayRepeat(field)) {
 			all[name], taken[field] = field, true
 		}
 	}
 	return all
 }
 
-// knows reports whether a column, by its folded name, is one of those of the shop.
-func (s *shop) knows(name string) bool {
-	return s != nil && slices.ContainsFunc(s.columns, func(c [2]string) bool { return fold(c[0]) == name })
+// ignores reports whether a column, by its folded name, may be ignored in an export of the shop.
+func (s *shop) ignores(name string) bool {
+	return s != nil && slices.ContainsFunc(s.columns, func(c [2]string) bool { return c[1] == "" && fold(c[0]) == name })
 }
 
 // use has a file read as the export of a shop, where nobody has said otherwise.
@@ -164,6 +168,7 @@ func (p *csvPlan) use(s *shop) error {
 	p.shop, p.shopFields = s, s.fieldsIn(p.header)
 	p.reading.shop, p.reading.cents = words(s.words), p.reading.cents || s.cents
 	for i, name := range p.header {
+		p.sums = p.sums || fold(name) == "ordertotal" && p.target(i) == "price"
 		if s.order != "" && fold(name) == fold(s.order) {
 			p.order = i + 1
 		}
@@ -171,18 +176,19 @@ func (p *csvPlan) use(s *shop) error {
 	return nil
 }
 
-// continueOrder fills what a later row of an order leaves out. before are the cells of the row before it,
-// nil for none.
-func (p *csvPlan) continueOrder(cells, before []string) {
+// continueOrder fills what a later row of an order leaves out, and reports whether it is one. before are the
+// cells of the row before it, nil for none.
+func (p *csvPlan) continueOrder(cells, before []string) bool {
 	at := p.order - 1
 	if before == nil || cells[at] == "" || cells[at] != before[at] {
-		return
+		return false
 	}
 	for i, cell := range cells {
 		if cell == "" && p.target(i) != "" {
 			cells[i] = before[i]
 		}
 	}
+	return true
 }
 
 // shopCells makes the cells of a row what they are about.

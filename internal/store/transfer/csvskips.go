@@ -3,11 +3,13 @@ package transfer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/go-json-experiment/json"
 )
 
 // Skipped counts the rows that were left out for one reason, like a word of the column of states.
@@ -17,7 +19,10 @@ type Skipped struct {
 }
 
 // skippedRow is the error of a row that is left out.
-type skippedRow struct{ word string }
+type skippedRow struct {
+	word     string
+	harmless bool // says nothing about the code
+}
 
 // Error implements error.
 func (s *skippedRow) Error() string { return "left out: " + s.word }
@@ -33,7 +38,11 @@ func (r *ImportReport) skip(word string, line int) {
 
 // leaveOut is the error of a row of a sale that was not paid. Its code may not be good in the store.
 func (imp *importer) leaveOut(ctx context.Context, l purchaseLine, word string) error {
-	for _, code := range codesIn(l.PurchaseCode) {
+	codes := codesIn(l.PurchaseCode)
+	if len(codes) > storedb.LineParts {
+		return badf("the cell has %d purchase codes; a row has %d at most", len(codes), storedb.LineParts)
+	}
+	for _, code := range codes {
 		p, err := imp.stored(ctx, code)
 		if err == nil && p.State == storedb.StateActive && !l.sold.renewal {
 			return badf("the sale is %q, but the store has its code as good; revoke that purchase", word)
@@ -42,7 +51,59 @@ func (imp *importer) leaveOut(ctx context.Context, l purchaseLine, word string) 
 			return err
 		}
 	}
-	return &skippedRow{word}
+	return &skippedRow{word, l.sold.renewal}
+}
+
+// shadow notes the codes of a row that is left out or rejected: no other row may make them good.
+func (imp *importer) shadow(ctx context.Context, line int, cells []string, err error) error {
+	var bad *badLine
+	skipped, isSkipped := errors.AsType[*skippedRow](err)
+	if imp.csv.sale == nil || cells == nil || !isSkipped && !errors.As(err, &bad) || isSkipped && skipped.harmless {
+		return nil
+	}
+	if l, _ := imp.csv.sale(cells); l.sold.refundOf == "" {
+		return imp.shadowCodes(ctx, line, codesIn(l.PurchaseCode))
+	}
+	return nil
+}
+
+// shadowLine is shadow for a line of JSON.
+func (imp *importer) shadowLine(ctx context.Context, line int, text []byte, err error) error {
+	var bad *badLine
+	var l struct {
+		PurchaseCode string `json:"purchase_code"`
+	}
+	if !errors.As(err, &bad) || json.Unmarshal(text, &l) != nil {
+		return nil
+	}
+	return imp.shadowCodes(ctx, line, []string{l.PurchaseCode})
+}
+
+func (imp *importer) shadowCodes(ctx context.Context, line int, codes []string) error {
+	if codes[0] == "" || len(codes) > storedb.LineParts {
+		return nil
+	}
+	for part, code := range codes {
+		if err := imp.stage.AddLeftOut(ctx, line, part, rules.CodeDigest(imp.service.gate.Box(), code)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropShadowed takes purchases out of the stage whose code a row has, too, that was left out or rejected.
+func (imp *importer) dropShadowed(ctx context.Context, tx *storedb.DB) error {
+	found, err := tx.StageShadowed(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range found {
+		reason := fmt.Sprintf("line %d has this purchase code, too, and was left out or rejected; keep the line that is right", c.First)
+		if err := imp.unstage(ctx, tx, storedb.StagedPurchases, c.Line, reason); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // stored is the purchase of a code in the workspace of the rows.

@@ -30,7 +30,7 @@ var usualStates = words(map[storedb.State]string{
 })
 
 func words(lists map[storedb.State]string) map[string]storedb.State {
-	all := map[string]storedb.State{"": storedb.StateActive}
+	all := map[string]storedb.State{}
 	for state, list := range lists {
 		for word := range strings.FieldsSeq(list) {
 			all[word] = state
@@ -74,6 +74,10 @@ func (in reading) readState(cell string) (storedb.State, error) {
 
 // soldRow is what a row of CSV says about a sale besides what a purchase has.
 type soldRow struct {
+	hasState, noState                bool   // a column of states has a word, or is empty
+	priced                           bool   // the price is not empty
+	notPaid                          bool   // paid says no
+	refundMark                       string // the currency beside refund
 	item, variant                    string
 	state                            storedb.State // the heaviest of its columns, "" before the first
 	word                             string        // of that state
@@ -87,6 +91,12 @@ type soldRow struct {
 
 // readState reads one of the columns that are the state.
 func (s *soldRow) readState(cell string, in reading) error {
+	if _, said := in.states[fold(cell)]; said || cell != "" {
+		s.hasState = true
+	} else {
+		s.noState = true
+		return nil
+	}
 	state, err := in.readState(cell)
 	if err == nil && (s.state == "" || heavier(state, s.state)) {
 		s.state, s.word = state, cell
@@ -96,9 +106,15 @@ func (s *soldRow) readState(cell string, in reading) error {
 
 func heavier(a, b storedb.State) bool { return slices.Index(byWeight, a) > slices.Index(byWeight, b) }
 
-// isTakenBack reports whether the row takes another row's sale back, in part or whole.
+// isRefund reports whether the row takes another row's sale back, in part or whole. Of a shop, a row
+// that names another one may also be a sale.
+func (s *soldRow) isRefund(price countersign.Money, shop bool) bool {
+	return s.refundOf != "" && (!shop || s.isTakenBack() || price < 0)
+}
+
+// isTakenBack reports whether the row speaks of money that was paid back.
 func (s *soldRow) isTakenBack() bool {
-	return s.refundOf != "" && (s.state == storedb.StateRefunded || s.state == storedb.StateChargedBack)
+	return s.state == storedb.StateRefunded || s.state == storedb.StateChargedBack || s.refunded || s.disputed || s.refund != 0
 }
 
 // leftOut is why the row is no purchase of its own, "" for one that is.
@@ -108,7 +124,7 @@ func (s *soldRow) leftOut() string {
 		return "test"
 	case s.renewal:
 		return "renewal"
-	case s.unpaid:
+	case s.unpaid, s.notPaid:
 		return "not paid"
 	case s.state == StateSkipped:
 		return cmp.Or(s.word, "not paid")
@@ -136,7 +152,21 @@ func (s *soldRow) settle(price countersign.Money) storedb.State {
 }
 
 // takenBack are parts of the names of columns, folded, that say whether a sale was taken back.
-var takenBack = []string{"refund", "dispute", "chargeback", "chargedback", "revoke", "disabled", "status"}
+var takenBack = []string{"refund", "dispute", "chargeback", "chargedback", "revoke", "disabled", "status", "paymentstate", "orderstate", "salestate", "cancel", "voided"}
+
+// badBegin is how words begin, folded, that say so in a cell.
+var badBegin = []string{"refund", "chargeback", "chargedback", "disput", "cancel", "void", "fail", "revok", "banned", "unpaid"}
+
+// saysTakenBack reports whether a cell is a word for a sale that was taken back or never paid.
+func saysTakenBack(cell string) bool {
+	const shortest, longest = 4, 24
+	if len(cell) < shortest || len(cell) > longest {
+		return false
+	}
+	word := fold(cell)
+	state, usual := usualStates[word]
+	return usual && heavier(state, storedb.StateActive) || slices.ContainsFunc(badBegin, func(begin string) bool { return strings.HasPrefix(word, begin) })
+}
 
 func ignoredState(format string, args ...any) error {
 	return fault.Invalid("csv_states", fmt.Sprintf(format, args...))
@@ -146,22 +176,26 @@ func ignoredState(format string, args ...any) error {
 func (p *csvPlan) checkIgnored() error {
 	for i, field := range p.fields {
 		name := fold(p.header[i])
-		if field == "" && !p.ignoreStates && !p.shop.knows(name) && slices.ContainsFunc(takenBack, func(part string) bool { return strings.Contains(name, part) }) {
+		if field == "" && !p.ignoreStates && !p.shop.ignores(name) && slices.ContainsFunc(takenBack, func(part string) bool { return strings.Contains(name, part) }) {
 			return ignoredState("The column %q is ignored, but it may say that a sale was refunded, disputed or ended; map it to state, refunded, disputed, dispute_won, revoked or license_enabled", p.header[i])
 		}
 	}
 	return nil
 }
 
-// checkIgnoredCells does the same for a cell of an ignored column.
-func (p *csvPlan) checkIgnoredCells(line int, cells []string) error {
-	const longest = 24
+// watchIgnored notes the ignored columns whose cells are looked at.
+func (p *csvPlan) watchIgnored() {
 	for i, field := range p.fields {
-		if field != "" || p.ignoreStates || len(cells[i]) > longest || len(cells[i]) < len("revoked") || p.shop.knows(fold(p.header[i])) {
-			continue
+		if field == "" && !p.ignoreStates && !p.shop.ignores(fold(p.header[i])) {
+			p.watched = append(p.watched, i)
 		}
-		switch usualStates[fold(cells[i])] {
-		case storedb.StateRefunded, storedb.StateChargedBack, storedb.StateRevoked:
+	}
+}
+
+// checkIgnoredCells refuses to ignore a cell that says that the code is no longer good.
+func (p *csvPlan) checkIgnoredCells(line int, cells []string) error {
+	for _, i := range p.watched {
+		if saysTakenBack(cells[i]) {
 			return ignoredState("The column %q is ignored, but line %d has %q in it; map it to state", p.header[i], line, cells[i])
 		}
 	}

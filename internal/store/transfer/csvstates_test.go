@@ -30,8 +30,11 @@ func TestOnlySalesThatWerePaidAndNotTakenBackAreGood(t *testing.T) {
 		skipped      string
 		bad          map[int]string
 	}{
-		{"words of a column", "Payment status", []string{"A,paid", "B,Refunded", "C,chargeback", "D,failed", "E,cancelled", "F,Cancelled", "G,disabled", "H,"}, transfer.CSVOptions{},
-			"A active B refunded C charged_back G revoked H active", "failed 1 cancelled 2", nil},
+		{"words of a column", "Payment status", []string{"A,paid", "B,Refunded", "C,chargeback", "D,failed", "E,cancelled", "F,Cancelled", "G,disabled"}, transfer.CSVOptions{},
+			"A active B refunded C charged_back G revoked", "failed 1 cancelled 2", nil},
+		{"an empty state says nothing", "Status", []string{"A,paid", "B,"}, transfer.CSVOptions{}, "A active", "", map[int]string{3: "the state is empty"}},
+		{"somebody has said what an empty state means", "Status", []string{"A,paid", "B,"}, transfer.CSVOptions{States: map[string]storedb.State{"": storedb.StateActive}}, "A active B active", "", nil},
+		{"signs are words", "Status", []string{"A,✓", "B,✗"}, transfer.CSVOptions{States: map[string]storedb.State{"✓": storedb.StateActive, "✗": storedb.StateRefunded}}, "A active B refunded", "", nil},
 		{"unknown words are asked for", "Status", []string{"A,processing", "B,on vacation", "C,paid"}, transfer.CSVOptions{}, "C active", "",
 			map[int]string{2: `nobody has said what "processing" means`, 3: `nobody has said what "on vacation" means`}},
 		{"words that somebody has explained", "Status", []string{"A,processing", "B,on vacation", "C,paid"}, transfer.CSVOptions{States: words}, "A active C active", "on vacation 1", nil},
@@ -131,6 +134,103 @@ func TestOthersAreIgnoredTogether(t *testing.T) {
 		wantLines(t, bad, map[int]string{3: "the cell has 2 purchase codes; write a row for each, or have the row split"})
 		if got := codesAndStates(t, f); got != "A active" {
 			t.Error(got)
+		}
+	})
+}
+
+// What an attack on the import has made good, or lost: nothing that a file says about a sale is dropped silently.
+func TestNothingThatAFileSaysAboutASaleIsDropped(t *testing.T) {
+	const header = "Code,Item,License,Currency,Date,Price"
+	row := func(code, price string, more ...string) string {
+		return strings.Join(append([]string{code, "1", "Regular", "EUR", "2026-04-27", price}, more...), ",") + "\n"
+	}
+	in := func(currency, line string) string { return strings.Replace(line, "EUR", currency, 1) }
+	both := map[int]string{2: "line 3 has this purchase code, too, and was left out or rejected"}
+	cases := []struct {
+		name, header string
+		rows         string
+		o            transfer.CSVOptions
+		want         string
+		bad          map[int]string
+	}{
+		{"a refund without an amount is one of all", "State,Refund of", row("SALE-0001", "49.00", "paid", "") + row("REF-0001", "", "refunded", "SALE-0001"), transfer.CSVOptions{}, "SALE-0001 refunded", nil},
+		{"a refunded amount needs a price", "Refunded amount", row("SALE-0001", "", "49.00"), transfer.CSVOptions{}, "", map[int]string{2: "the row has a refunded amount and no price"}},
+		{"a refund by a column of yes and no", "Refunded,Refund of", row("SALE-0001", "49.00", "no", "") + row("REF-0001", "49.00", "yes", "SALE-0001"), transfer.CSVOptions{}, "SALE-0001 refunded", nil},
+		{"a refund by its amount alone", "Refund of", row("SALE-0001", "49.00", "") + row("REF-0001", "-49.00", "SALE-0001"), transfer.CSVOptions{}, "SALE-0001 refunded", nil},
+		{"the same refund twice counts once", "Refund of", row("SALE-0001", "49.00", "") + row("REF-0001", "-25.00", "SALE-0001") + row("REF-0001", "-25.00", "SALE-0001"), transfer.CSVOptions{}, "SALE-0001 active", nil},
+		{"a refund in three decimals", "Refund of", in("KWD", row("SALE-0001", "4.500", "")) + in("KWD", row("REF-0001", "-4.500", "SALE-0001")), transfer.CSVOptions{}, "SALE-0001 refunded", nil},
+		{"a refund in another currency", "Refund of", row("SALE-0001", "49.00", "") + in("USD", row("REF-0001", "-49.00", "SALE-0001")), transfer.CSVOptions{}, "",
+			map[int]string{2: "line 3 takes this sale back in USD, but it was paid in EUR", 3: "the sale that this row takes back was rejected"}},
+		{"a refund whose sale is rejected", "State,Refund of", strings.Replace(row("SALE-0001", "49.00", "paid", ""), ",1,", ",Nosuch,", 1) + row("REF-0001", "-49.00", "refunded", "SALE-0001"), transfer.CSVOptions{}, "",
+			map[int]string{2: "Nosuch", 3: "the sale that this row takes back was rejected; correct it and import both"}},
+		{"a sale whose refund can't be read", "State,Refund of", row("SALE-0001", "49.00", "paid", "") + row("REF-0001", "-49.00", "zurück", "SALE-0001"), transfer.CSVOptions{}, "",
+			map[int]string{2: "line 3 takes this sale back and can't be read", 3: "zurück"}},
+		{"a sale that is cancelled in another row", "State", row("SALE-0001", "49.00", "paid") + row("SALE-0001", "49.00", "cancelled"), transfer.CSVOptions{}, "", both},
+		{"a sale that another row, which is rejected, takes back", "State", row("SALE-0001", "49.00", "paid") + row("SALE-0001", "forty", "refunded"), transfer.CSVOptions{}, "",
+			map[int]string{2: both[2], 3: "forty"}},
+		{"contradictions in a chain of split rows", "State", row("XXXX-0001", "10.00", "paid") + row("XXXX-0001;ZZZZ-0001", "60.00", "paid") + row("ZZZZ-0001", "30.00", "paid") + row("ZZZZ-0001", "30.00", "refunded"),
+			transfer.CSVOptions{Split: true}, "", map[int]string{2: "differ in price", 3: "differ in price", 4: "differ in state", 5: "differ in state"}},
+		{"a placeholder is not a code", "", row("N/A", "49.00") + row("SALE-0001", "49.00"), transfer.CSVOptions{}, "SALE-0001 active", map[int]string{2: `"N/A" is not a purchase code`}},
+		{"a day that never was", "Cancelled at", row("SALE-0001", "49.00", "0000-00-00 00:00:00") + row("SALE-0002", "49.00", "2026-05-01"), transfer.CSVOptions{}, "SALE-0001 active", nil},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			storetest.EitherShops(t, func(t *testing.T, f *storetest.Fixture) {
+				c.o.Workspace = "ada"
+				file := strings.TrimSuffix(header+","+c.header, ",") + "\n" + c.rows
+				report, bad := f.ImportText(t, file, transfer.ImportOptions{SkipBad: true, CSV: &c.o})
+				wantLines(t, bad, c.bad)
+				if got := codesAndStates(t, f); got != c.want {
+					t.Errorf("%s, want %s", got, c.want)
+				}
+				skipped := 0
+				for _, s := range report.Skipped {
+					skipped += s.Count
+				}
+				if m := report.Purchases; int(m.New+m.Changed+m.Same+m.Repeated)+report.Bad+skipped != report.Lines+report.Split {
+					t.Errorf("the counts: %+v", report)
+				}
+			})
+		})
+	}
+}
+
+func TestAFileDoesNotMakeACodeGoodAgain(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		file := func(word string) string { return soldHeader + ",status\n" + rowSold("CODE-1", word) + "\n" }
+		for _, word := range []string{"paid", "refunded"} {
+			f.ImportText(t, file(word), storetest.CSVInto("ada", nil))
+		}
+		before := f.Purchase(t, "CODE-1")
+		report, bad := f.ImportText(t, file("paid"), storetest.CSVInto("ada", nil))
+		if after := f.Purchase(t, "CODE-1"); len(bad) > 0 || after != before || report.Kept.Count != 1 || report.Purchases.Same != 1 {
+			t.Errorf("%+v, %v: %+v, before %+v", report, bad, after, before)
+		}
+	})
+}
+
+func TestIgnoredColumnsThatSpeakOfRefundsStopTheImport(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		for name, column := range map[string][2]string{
+			"a payment's state": {"Payment state", "fine"}, "cancellations": {"Cancelled", "no"}, "a short word": {"Type", "refund"}, "a word that goes on": {"Result", "Refunded (full)"},
+			"failed": {"Result", "failed"}, "the reason of a refund": {"Reason", "chargeback lost"},
+		} {
+			o := storetest.CSVInto("ada", map[string]string{column[0]: ""})
+			file := soldHeader + "," + column[0] + "\n" + rowSold("CODE-1", column[1]) + "\n"
+			if _, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(file), o); !fault.HasCode(err, "csv_states") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		o := storetest.CSVInto("ada", map[string]string{"Status": ""})
+		file := soldHeader + ",State,Country\n" + rowSold("CODE-1", "failed", "DK") + "\n"
+		o.CSV.Map = map[string]string{"Country": ""}
+		if _, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(file), o); !fault.HasCode(err, "csv_states") {
+			t.Errorf("a state beside a country: %v", err)
+		}
+		gumroad := shopExports[0].options()
+		gumroad.CSV.Map = map[string]string{"Fully Refunded?": ""}
+		if _, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(fileOf(shopExports[0].rows(t))), gumroad); !fault.HasCode(err, "csv_states") {
+			t.Errorf("a column of a known shop: %v", err)
 		}
 	})
 }

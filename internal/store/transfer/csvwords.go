@@ -2,8 +2,11 @@ package transfer
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"strings"
 
+	"github.com/countersign/countersign/internal/spreadsheet"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
@@ -18,33 +21,80 @@ type Word struct {
 // Label is the text, or what is shown for an empty cell.
 func (w Word) Label() string { return cmp.Or(w.Text, "(empty)") }
 
-// maxWords is how many texts a column has at most that is asked about.
-const maxWords = 30
+// Bounds of what a preview reads.
+const (
+	maxWords     = 30 // of a column that is asked about
+	longestWord  = 100
+	wordRows     = 10_000
+	maxLookBytes = 8 << 20
+)
 
-// wordsIn are the texts of all columns that do not have too many.
-func (p *csvPlan) wordsIn(rows [][]string) map[string][]Word {
-	words, rows := map[string][]Word{}, sqldb.Convert(rows, p.shopCells)
-	for i, name := range p.header {
-		seen := map[string]bool{}
-		var all []Word
-		for _, row := range rows {
-			text := strings.TrimSpace(row[i])
-			if !seen[itemKey(text)] && len(all) <= maxWords {
-				seen[itemKey(text)] = true
-				all = append(all, p.word(text))
-			}
+// look reads the first rows, and the texts of all columns that do not have too many, or too long ones.
+func (p *csvPlan) look(ctx context.Context, r *csvReader) (first [][]string, words map[string][]Word, err error) {
+	texts := make([]columnTexts, len(p.header))
+	for n, read := 0, 0; n < wordRows && read < maxLookBytes && r.next(); n++ {
+		read += len(r.text)
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
 		}
-		if len(all) <= maxWords {
-			words[name] = all
+		cells, err := r.cells()
+		var unreadable *badLine
+		if errors.As(err, &unreadable) || err == nil && isEmpty(cells) {
+			continue // it is rejected later, with the reason
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		row := make([]string, len(p.header))
+		copy(row, sqldb.Convert(cells, spreadsheet.Uncell))
+		if len(first) < previewRows {
+			first = append(first, row)
+		}
+		for i, cell := range p.shopCells(row) {
+			texts[i].note(cell)
 		}
 	}
-	return words
+	words = map[string][]Word{}
+	for i, name := range p.header {
+		if !texts[i].tooMany {
+			words[name] = sqldb.Convert(texts[i].list, p.word)
+		}
+	}
+	return first, words, r.err
+}
+
+// columnTexts are the texts of a column, each once.
+type columnTexts struct {
+	list    []string
+	seen    map[string]bool
+	tooMany bool
+}
+
+func (t *columnTexts) note(cell string) {
+	if t.tooMany {
+		return
+	}
+	if t.tooMany = len(cell) > longestWord; t.tooMany {
+		t.list, t.seen = nil, nil
+		return
+	}
+	if t.seen == nil {
+		t.seen = map[string]bool{}
+	}
+	if key := itemKey(cell); !t.seen[key] {
+		t.seen[key] = true
+		t.list = append(t.list, strings.TrimSpace(cell))
+		t.tooMany = len(t.list) > maxWords
+	}
 }
 
 func (p *csvPlan) word(text string) Word {
 	in := p.reading
 	in.report = nil
 	state, _ := in.readState(text)
+	if _, said := in.states[""]; text == "" && !said {
+		state = "" // nobody has said it
+	}
 	item, _, _ := p.items.find(text)
 	return Word{text, state, item}
 }

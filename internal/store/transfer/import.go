@@ -73,6 +73,9 @@ func (imp *importer) stageAll(ctx context.Context, file io.ReadSeeker) error {
 		} else {
 			text = nil
 		}
+		if shadow := imp.shadowLine(ctx, lines.number, text, err); shadow != nil {
+			return shadow
+		}
 		if err = imp.reject(lines.number, err, text); err != nil {
 			return err
 		}

@@ -28,6 +28,7 @@ type importer struct {
 	csv           *csvPlan
 	others        bool            // lines of other types than items and purchases
 	split         int             // how many purchases the rows have beyond one each
+	skipped       []Skipped       // as in report, without rows that wait for another
 	headerWritten bool            // of the rejected rows
 	keep          map[string]bool // columns of purchases that the file does not have
 
@@ -96,6 +97,9 @@ type ImportReport struct {
 	WeakKeys  Weak `json:"weak_keys,omitzero"`
 	// Skipped are rows of CSV that were left out: neither bad nor imported.
 	Skipped []Skipped `json:"skipped,omitempty"`
+	// Kept are rows of CSV whose sale is good, while the store has its code as refunded, charged back or
+	// revoked: that stays.
+	Kept Found `json:"kept,omitzero"`
 	// CSV describes how a file of CSV was read.
 	CSV *CSVReport `json:"csv,omitempty"`
 	// NoPicture counts items without a thumbnail or a preview image.

@@ -30,10 +30,16 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	if err := imp.dropStale(ctx, tx); err != nil {
 		return err
 	}
+	if err := imp.dropShadowed(ctx, tx); err != nil {
+		return err
+	}
 	if err := imp.dropConflicts(ctx, tx); err != nil {
 		return err
 	}
 	if err := imp.dropRepeated(ctx, tx); err != nil {
+		return err
+	}
+	if err := imp.settleRefunds(ctx, tx); err != nil {
 		return err
 	}
 	if err := imp.checkSample(ctx, tx); err != nil {
@@ -81,11 +87,27 @@ func (imp *importer) moveRows(ctx context.Context, tx *storedb.DB, now countersi
 	if err := imp.dropLost(ctx, tx); err != nil {
 		return err
 	}
-	if imp.report.Purchases, err = tx.MovePurchases(ctx, now, imp.keep); err != nil {
+	if err := imp.noteKept(ctx, tx); err != nil {
+		return err
+	}
+	if imp.report.Purchases, err = tx.MovePurchases(ctx, now, imp.keep, imp.csv == nil); err != nil {
 		return err
 	}
 	imp.report.Purchases.Repeated = imp.repeated.purchases
 	return imp.moveLicenses(ctx, tx)
+}
+
+// noteKept notes the rows of CSV that do not make a code good again.
+func (imp *importer) noteKept(ctx context.Context, tx *storedb.DB) error {
+	imp.report.Kept = Found{}
+	if imp.csv == nil || imp.keep["state"] {
+		return nil
+	}
+	lines, err := tx.StageKept(ctx)
+	for _, line := range lines {
+		imp.report.Kept.note(line)
+	}
+	return err
 }
 
 // finish writes what is known of the import besides its rows: the columns, the entry of the

@@ -99,35 +99,11 @@ func (s *Service) preview(ctx context.Context, a people.Actor, path string, n Ne
 	if plan.shop != nil {
 		p.Set = plan.shop.set
 	}
-	if p.First, err = firstRows(reader, len(plan.header)); err != nil {
-		return nil, err
-	}
 	if plan.items.byName, err = itemsByName(ctx, s.db, plan.workspace.ID); err != nil {
 		return nil, err
 	}
-	p.Words, p.First = plan.wordsIn(p.First), p.First[:min(len(p.First), previewRows)]
-	return p, nil
-}
-
-// wordRows is how many rows are read to find the words of states.
-const wordRows = 10_000
-
-// firstRows are the first rows that can be read, each with so many cells.
-func firstRows(reader *csvReader, columns int) (all [][]string, err error) {
-	for len(all) < wordRows && reader.next() {
-		cells, err := reader.cells()
-		var unreadable *badLine
-		if errors.As(err, &unreadable) || err == nil && isEmpty(cells) {
-			continue // it is rejected later, with the reason
-		}
-		if err != nil {
-			return nil, err
-		}
-		row := make([]string, columns)
-		copy(row, sqldb.Convert(cells, spreadsheet.Uncell))
-		all = append(all, row)
-	}
-	return all, reader.err
+	p.First, p.Words, err = plan.look(ctx, reader)
+	return p, err
 }
 
 // fieldNamed is the name of the field that the first of some names means, "" for none.

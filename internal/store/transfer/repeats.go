@@ -30,17 +30,28 @@ func (imp *importer) dropRepeatedIn(ctx context.Context, tx *storedb.DB, table s
 	if err != nil {
 		return 0, err
 	}
-	for _, c := range found {
-		reason := fmt.Sprintf("the lines %d and %d have the same %s and differ in %s; keep the one that is right", c.First, c.Line, by, strings.Join(c.Fields, ", "))
-		drop := []int{c.Line}
-		if all && (slices.Contains(c.Fields, "workspace") || slices.Contains(c.Fields, "purchase_code")) {
-			reason = codeTaken
-		} else if _, dropped := imp.bad[c.First]; all && !dropped {
-			if drop, err = tx.StageLinesLike(ctx, table, c.First); err != nil {
+	like := make([][]int, len(found)) // the lines with the same code, before any is dropped
+	for i, c := range found {
+		if all {
+			if like[i], err = tx.StageLinesLike(ctx, table, c.First); err != nil {
 				return 0, err
 			}
 		}
+	}
+	differs := map[int]bool{}
+	for _, c := range found {
+		differs[c.Line] = true
+	}
+	for i, c := range found {
+		reason := fmt.Sprintf("the lines %d and %d have the same %s and differ in %s; keep the one that is right", c.First, c.Line, by, strings.Join(c.Fields, ", "))
+		drop := like[i]
+		if all && (slices.Contains(c.Fields, "workspace") || slices.Contains(c.Fields, "purchase_code")) {
+			reason, drop = codeTaken, nil
+		}
 		for _, line := range append(drop, c.Line) {
+			if _, dropped := imp.bad[line]; dropped || differs[line] && line != c.Line {
+				continue
+			}
 			if err := imp.unstage(ctx, tx, table, line, reason); err != nil {
 				return 0, err
 			}

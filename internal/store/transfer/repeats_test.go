@@ -14,11 +14,11 @@ func TestLinesThatContradictEachOtherAreRejected(t *testing.T) {
 		return "Purchase Code,Item ID,License,Price,Currency,Date,State,Buyer\n" + strings.Join(rows, "\n") + "\n"
 	}
 	const (
-		sold      = "ONE,1,Regular,49.00,USD,2026-04-27,,Grace"
-		lowerCase = "one,1,Regular,49.00,USD,2026-04-27,,Grace"
-		cheaper   = "ONE,1,Regular,39.00,USD,2026-04-27,,Hal"
+		sold      = "ONE,1,Regular,49.00,USD,2026-04-27,paid,Grace"
+		lowerCase = "one,1,Regular,49.00,USD,2026-04-27,paid,Grace"
+		cheaper   = "ONE,1,Regular,39.00,USD,2026-04-27,paid,Hal"
 		refunded  = "ONE,1,Regular,49.00,USD,2026-04-27,refunded,Grace"
-		other     = "TWO,1,Regular,49.00,USD,2026-04-27,,Grace"
+		other     = "TWO,1,Regular,49.00,USD,2026-04-27,paid,Grace"
 	)
 	const same = "have the same purchase code and differ in "
 	cases := []struct {

@@ -165,7 +165,7 @@ func (imp *importer) keepBefore(ctx context.Context, tx *storedb.DB, now counter
 	if err != nil {
 		return 0, err
 	}
-	return id, tx.KeepBefore(ctx, id, now, imp.keep)
+	return id, tx.KeepBefore(ctx, id, now, imp.keep, imp.csv == nil)
 }
 
 // keepAfter ends it.
