@@ -55,7 +55,7 @@ var mayImport = map[string][]string{
 	"internal/health":           {"", "internal/backup", "internal/fault", "internal/jobs", "internal/keyfile", "internal/people", "internal/people/peopledb", "internal/sqldb"},
 	"internal/hook":             {"internal/dial"},
 	"internal/jobs":             {"", "internal/fault", "internal/group", "internal/sqldb"},
-	"internal/keyfile":          {"", "internal/fault", "internal/sqldb"},
+	"internal/keyfile":          {"", "internal/fault", "internal/group", "internal/sqldb"},
 	"internal/limit":            {""},
 	"internal/measure":          {"internal/group"},
 	"internal/people":           {"", "internal/fault", "internal/group", "internal/keyfile", "internal/limit", "internal/people/peopledb", "internal/spreadsheet", "internal/sqldb"},

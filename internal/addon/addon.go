@@ -95,7 +95,7 @@ type Addon struct {
 	plays    plays
 	pushes   pushes
 	chain    *people.AuditChain
-	box      atomic.Pointer[keyfile.Box] // nil until the key file is known
+	key      keyfile.Current // none until the key file is known
 	state    atomic.Pointer[State]
 	updated  chan struct{} // told when the state may have changed
 	nonces   nonces
@@ -162,9 +162,9 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 		options: o, database: database, db: addondb.New(database), started: o.Now(), now: o.Now, log: o.Log, updated: make(chan struct{}, 1),
 		location: keys, stores: dial.New(o.AllowPrivate),
 	}
-	a.people = people.New(&a.db.DB, a.box.Load, o.Now, o.Log, o.HashCost)
-	a.chain = people.NewAuditChain(&a.db.DB, a.box.Load, o.Now, o.Log)
-	a.guard = &access.Guard{Installed: a.Installed, Ready: a.ready, Box: a.box.Load, Now: o.Now}
+	a.people = people.New(&a.db.DB, a.key.Box, o.Now, o.Log, o.HashCost)
+	a.chain = people.NewAuditChain(&a.db.DB, a.key.Box, o.Now, o.Log)
+	a.guard = &access.Guard{Installed: a.Installed, Ready: a.ready, Box: a.key.Box, Now: o.Now}
 	var ofPurchases, ofSettings sqldb.Watcher
 	a.Numbers = numbers.New(a.db, a.guard)
 	a.IAP, ofPurchases = iap.New(a.db, a.guard, o.Log)
@@ -181,6 +181,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	a.openPull()
 	cached.SetVersionedCapacity(&a.userTokens, userTokenBytes, func(usertoken.Token) int { return userTokenSize })
 	database.Watch(a.pairs.Watch(a.readPairs, addondb.TopicCredentials))
+	a.key.Watch(database)
 	database.Watch(sqldb.Watcher{Changed: a.changed, Lost: func() {}, Live: a.askForState})
 	return a, nil
 }

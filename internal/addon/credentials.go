@@ -148,7 +148,7 @@ func (a *Addon) createCredential(ctx context.Context, tx *addondb.DB, actor peop
 // setCredentials sets new values of a credential.
 func (a *Addon) setCredentials(c *addondb.Credential) APICredentials {
 	credentials := APICredentials{Key: token.New(prefixKey), Secret: token.New(prefixSecret)}
-	box := a.box.Load()
+	box := a.key.Box()
 	c.KeyDigest, c.KeyHint, c.SecretHint = token.Digest(credentials.Key), token.Hint(credentials.Key), token.Hint(credentials.Secret)
 	c.KeySealed = box.Seal(pairPurpose(*c, HalfKey), []byte(credentials.Key))
 	c.SecretSealed = box.Seal(pairPurpose(*c, HalfSecret), []byte(credentials.Secret))
@@ -162,7 +162,7 @@ func pairPurpose(c addondb.Credential, half Half) string {
 
 // openCredentials decrypts the values of a credential.
 func (a *Addon) openCredentials(c addondb.Credential) (APICredentials, error) {
-	box := a.box.Load()
+	box := a.key.Box()
 	key, err1 := box.Open(pairPurpose(c, HalfKey), c.KeySealed)
 	secret, err2 := box.Open(pairPurpose(c, HalfSecret), c.SecretSealed)
 	if err := errors.Join(err1, err2); err != nil {

@@ -26,7 +26,7 @@ func (a *Addon) Doctor(ctx context.Context) []health.Finding {
 		}
 		return append(findings, health.Of("set-up", err, "Apps get no settings and nobody can sign in.", fix))
 	}
-	findings = append(findings, health.UnusedKeyFile(a.location, a.box.Load())...)
+	findings = append(findings, health.UnusedKeyFile(a.location, a.key.Box())...)
 	findings = append(findings, a.examine(ctx, "update", a.checkUpdate), a.examine(ctx, "administrator", a.checkAdministrator),
 		a.examine(ctx, "API credentials", a.checkPairs), a.examine(ctx, "app settings", a.checkPublished))
 	findings = append(findings, a.examine(ctx, "in-app purchases", a.IAP.CheckSetUp), a.examine(ctx, "service account", a.IAP.CheckAccount), a.examine(ctx, "webhooks", a.Events.CheckWebhooks),

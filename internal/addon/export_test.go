@@ -26,7 +26,7 @@ const (
 
 var MAC, NoncePattern, ReadTimestamp = mac, noncePattern, readTimestamp
 
-func (a *Addon) Box() *keyfile.Box                    { return a.box.Load() }
+func (a *Addon) Box() *keyfile.Box                    { return a.key.Box() }
 func (a *Addon) DB() *addondb.DB                      { return a.db }
 func (a *Addon) EnsurePull(ctx context.Context) error { return a.ensurePull(ctx) }
 func (a *Addon) ForgetRequests()                      { a.forgetRequests() }

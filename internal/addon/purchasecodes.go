@@ -73,7 +73,7 @@ func (a *Addon) keepCode(ctx context.Context, tx *addondb.DB, c storedCode) (int
 	}
 	hint := codeHint(c.code)
 	id, err := tx.AddPurchaseCode(ctx, addondb.PurchaseCode{
-		Hint: hint, Store: c.store, Sealed: a.box.Load().Seal(codePurpose(hint), []byte(c.code)), KeptAt: a.guard.Timestamp(),
+		Hint: hint, Store: c.store, Sealed: a.key.Box().Seal(codePurpose(hint), []byte(c.code)), KeptAt: a.guard.Timestamp(),
 	})
 	if err != nil {
 		return 0, err
@@ -87,7 +87,7 @@ func codePurpose(hint string) string { return "addon purchase code " + hint }
 var noCode = fault.NotFound("purchase_code_not_kept", "This purchase code is no longer stored. Paste it again")
 
 func (a *Addon) openCode(row addondb.PurchaseCode) (string, error) {
-	code, err := a.box.Load().Open(codePurpose(row.Hint), row.Sealed)
+	code, err := a.key.Box().Open(codePurpose(row.Hint), row.Sealed)
 	if err != nil {
 		return "", fault.Conflict("purchase_code_not_kept", "The stored purchase code can't be read: it was encrypted with another key file. Paste it again")
 	}

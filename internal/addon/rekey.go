@@ -133,7 +133,7 @@ func (a *Addon) Rekey(ctx context.Context, actor people.Actor) (RekeyPlan, error
 	if err != nil {
 		return RekeyPlan{}, err
 	}
-	a.box.Store(fresh)
+	a.key.Open(fresh)
 	return plan, nil
 }
 

@@ -342,3 +342,21 @@ func TestRekeyNamesThePurchasesWhoseTokensAreLost(t *testing.T) {
 		}
 	})
 }
+
+// Beside a server on another machine, a rekey can't be seen in the data folder.
+func TestServerStopsWhenItsKeyFileWasReplaced(t *testing.T) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		live := make(chan struct{}, 100)
+		f.SQL().Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() {}, Live: func() { live <- struct{}{} }})
+		ended := make(chan error, 1)
+		go func() { ended <- f.Run(t.Context()) }()
+		<-live
+		if _, err := addontest.New(t, f.At, f.Clock).Rekey(t.Context(), operator); err != nil {
+			t.Fatal(err)
+		}
+		addontest.WantError(t, <-ended, "key_replaced")
+		_, err := f.Settings.Draft(t.Context(), operator)
+		addontest.WantError(t, err, "unavailable")
+		addontest.WantError(t, f.Ready(t.Context()), "unavailable")
+	})
+}

@@ -39,6 +39,7 @@ func (a *Addon) Run(ctx context.Context) error {
 	work.Start("failed sign-ins", a.people.Run)
 	work.Start("audit seals", a.chain.Run)
 	work.Go("later updates", a.watchUpdates)
+	work.Go("key file", a.key.Follow)
 	return work.Wait()
 }
 

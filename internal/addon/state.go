@@ -50,12 +50,12 @@ func (a *Addon) Prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if state == StateReady || state == StateOutdated {
+	if (state == StateReady || state == StateOutdated) && a.key.Box() == nil {
 		box, err := a.location.Open(ctx, a.db.Queries)
 		if err != nil {
 			return err
 		}
-		a.box.Store(box)
+		a.key.Open(box)
 	}
 	a.state.Store(&state)
 	return a.ready()
@@ -132,6 +132,9 @@ func (a *Addon) Installed() bool { return a.State() == StateReady || a.State() =
 func (a *Addon) ready() error {
 	switch a.State() {
 	case StateReady:
+		if !a.key.InForce() {
+			return errNotLooked
+		}
 		return nil
 	case StateNew:
 		return errUpdateNeeded
@@ -149,7 +152,7 @@ func (a *Addon) Ready(ctx context.Context) error {
 	if err := a.ready(); err != nil {
 		return err
 	}
-	return keyfile.Present(ctx, a.database, a.box.Load())
+	return keyfile.Present(ctx, a.database, a.key.Box())
 }
 
 // changed is notified of changes by all processes.

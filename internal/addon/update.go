@@ -135,7 +135,7 @@ func (a *Addon) checkKey(ctx context.Context) error {
 func (a *Addon) openKey(ctx context.Context) error {
 	box, err := a.location.Open(ctx, a.db.Queries)
 	if err == nil {
-		a.box.Store(box)
+		a.key.Open(box)
 	}
 	return err
 }

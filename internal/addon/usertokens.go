@@ -71,7 +71,7 @@ func (a *Addon) NewUserToken(actor people.Actor, userID string) (UserToken, erro
 
 // userTokenKey is the key of the tokens that the addon signs. A new key file ends them.
 func (a *Addon) userTokenKey() usertoken.Key {
-	return usertoken.Key{Secret: a.box.Load().MAC(userTokenLabel, nil), Issuer: userTokenIssuer}
+	return usertoken.Key{Secret: a.key.Box().MAC(userTokenLabel, nil), Issuer: userTokenIssuer}
 }
 
 // SiteUserTokenKey is the key of the tokens that a site signs itself: the HMAC-SHA256 under

@@ -199,12 +199,15 @@ func (l *Location) FinishReplace(check string) (*Box, error) {
 	return nil, nil
 }
 
-// Same reports, at the end of a transaction that wrote something made with a key
-// file, whether the database still belongs to it, and keeps it so until the
+// Same is [ErrReplaced], at the end of a transaction that wrote something made with a key
+// file, unless the database still belongs to it, and keeps it so until the
 // transaction ends.
-func Same(ctx context.Context, tx sqldb.Queries, box *Box) (bool, error) {
+func Same(ctx context.Context, tx sqldb.Queries, box *Box) error {
 	check, err := tx.ShareMeta(ctx, CheckName)
-	return err == nil && box.Matches(check), err
+	if err == nil && !box.Matches(check) {
+		return ErrReplaced
+	}
+	return err
 }
 
 // Text is the text of the key file that has a check value. Errors are those of [Location.Open].

@@ -109,14 +109,10 @@ func TestTransactionOfAReplacedKeyFileIsNoticed(t *testing.T) {
 				if err := tx.SetMeta(t.Context(), CheckName, check); err != nil {
 					return err
 				}
-				same, err := Same(t.Context(), tx, box)
-				if same != (check == box.Check()) {
-					t.Errorf("check %s: same is %t", check, same)
-				}
-				return err
+				return Same(t.Context(), tx, box)
 			})
-			if err != nil {
-				t.Error(err)
+			if (err == nil) != (check == box.Check()) || err != nil && !errors.Is(err, ErrReplaced) {
+				t.Errorf("check %s: %v", check, err)
 			}
 		}
 	})
@@ -129,8 +125,8 @@ func TestTransactionsThatUseTheKeyFileDoNotWaitForEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	uses := func(tx sqldb.Queries) {
-		if same, err := Same(t.Context(), tx, box); err != nil || !same {
-			t.Errorf("same %t, %v", same, err)
+		if err := Same(t.Context(), tx, box); err != nil {
+			t.Error(err)
 		}
 	}
 	err = db.Tx(t.Context(), func(one sqldb.Queries) error {
@@ -154,7 +150,7 @@ func TestAReplacementDoesNotWaitForTransactionsThatBeginLater(t *testing.T) {
 	}
 	use := func(then func() error) error {
 		return db.Tx(t.Context(), func(tx sqldb.Queries) error {
-			if _, err := Same(t.Context(), tx, box); err != nil {
+			if err := Same(t.Context(), tx, box); err != nil {
 				return err
 			}
 			return then()

@@ -49,7 +49,7 @@ func (l *Location) notPlaced(cause error) error {
 // Rekey creates a new key file and puts it in the place of the old one. carry brings what
 // depends on the key file from the old one, nil when that is lost, to the new one. It runs
 // in the transaction that gives the database its new check value, while others who write
-// with the key file wait. A process that is killed leaves the old key file or the new one
+// with the key file wait, and is reported to all processes ([Current.Follow]). A process that is killed leaves the old key file or the new one
 // in force, never a part of each; Rekey can be repeated.
 func (l *Location) Rekey(ctx context.Context, db *sqldb.DB, carry func(tx sqldb.Queries, old, fresh *Box) error) (*Box, error) {
 	old, err := l.Old(ctx, db.Queries())
@@ -66,6 +66,9 @@ func (l *Location) Rekey(ctx context.Context, db *sqldb.DB, carry func(tx sqldb.
 				return err
 			}
 			if err := carry(tx, old, fresh); err != nil {
+				return err
+			}
+			if err := tx.Mark(ctx, Topic, ""); err != nil {
 				return err
 			}
 			return tx.SetMeta(ctx, CheckName, fresh.Check())

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/countersign/countersign/internal/keyfile"
-	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
@@ -32,10 +31,8 @@ func (s *Store) keyImportedKeys(ctx context.Context, box *keyfile.Box) error {
 }
 
 func keyPlainDigests(ctx context.Context, tx *storedb.DB, box *keyfile.Box) error {
-	if same, err := keyfile.Same(ctx, tx.Queries, box); err != nil {
+	if err := keyfile.Same(ctx, tx.Queries, box); err != nil {
 		return err
-	} else if !same {
-		return access.ErrKeyReplaced
 	}
 	made, err := tx.Meta(ctx, keyDigests)
 	if err != nil || made != plainDigests { // another server was first

@@ -140,9 +140,6 @@ func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
 // replaceKey brings everything in the database that depends on the key file from
 // an old one, nil when it is lost, to a new one.
 func replaceKey(ctx context.Context, tx *storedb.DB, old, fresh *keyfile.Box) error {
-	if err := tx.Mark(ctx, storedb.TopicKeyFile, ""); err != nil {
-		return err
-	}
 	if err := rebuildDigests(ctx, tx, old, fresh); err != nil {
 		return err
 	}

@@ -87,8 +87,7 @@ type Store struct {
 	sales    byitem.Sales
 	activity byitem.Activity
 	location *keyfile.Location
-	gate     access.Gate   // closed until Prepare has succeeded
-	keyFile  chan struct{} // told when the database may belong to another key file
+	gate     access.Gate // closed until Prepare has succeeded
 	people   *people.People
 	chain    *people.AuditChain
 	limits   sharedLimits
@@ -161,7 +160,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, database: database, db: storedb.New(database), location: keys, now: o.Now, log: o.Log, keyFile: make(chan struct{}, 1), clashes: access.NewClashes(o.Now)}
+	s := &Store{options: o, database: database, db: storedb.New(database), location: keys, now: o.Now, log: o.Log, clashes: access.NewClashes(o.Now)}
 	s.people = people.New(&s.db.DB, s.gate.Box, o.Now, o.Log, o.HashCost)
 	s.people.AuditLog = people.NewAuditLog(&s.db.DB, true)
 	s.chain = people.NewAuditChain(&s.db.DB, s.gate.Box, o.Now, o.Log)
@@ -176,7 +175,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	for _, w := range append(s.Validation.Watchers(), s.Licensing.Watchers()...) {
 		database.Watch(w)
 	}
-	database.Watch(sqldb.Watcher{Changed: s.keyFileChanged, Lost: func() {}, Live: s.askForKeyFile})
+	s.gate.Watch(database)
 	return s, nil
 }
 
@@ -214,7 +213,7 @@ func (s *Store) Run(ctx context.Context) error {
 	work.Start("audit seals", s.chain.Run)
 	work.Start("limits", s.exchangeLimitsEvery)
 	work.Start("log of API requests", s.Requests.Run)
-	work.Go("key file", s.watchKeyFile)
+	work.Go("key file", s.gate.Follow)
 	return work.Wait()
 }
 

@@ -78,14 +78,10 @@ func (g *Guard) May(a people.Actor, what Permission) error {
 func (g *Guard) Timestamp() sqldb.Time { return sqldb.Time{Time: g.Now()} }
 
 // SameKeyFile makes sure, at the end of a transaction that wrote something encrypted
-// with the key file, that the database still belongs to it. Otherwise it returns a
-// conflict (key_replaced).
+// with the key file, that the database still belongs to it. Otherwise it returns
+// [keyfile.ErrReplaced].
 func (g *Guard) SameKeyFile(ctx context.Context, tx *addondb.DB) error {
-	same, err := keyfile.Same(ctx, tx.Queries, g.Box())
-	if err == nil && !same {
-		return fault.Conflict("key_replaced", "The key file of this database was replaced after this program had read it; start it again, with the key file that belongs to the database")
-	}
-	return err
+	return keyfile.Same(ctx, tx.Queries, g.Box())
 }
 
 // The actions that the addon's own services write into the audit log: noun.verb.

@@ -15,29 +15,16 @@ import (
 // that belongs to it: before the store is prepared, and once the key file was replaced.
 // Its methods may be called from many goroutines.
 type Gate struct {
-	box      atomic.Pointer[keyfile.Box]
-	outdated atomic.Bool // the database belongs to another key file by now
-	reason   atomic.Pointer[countersign.Error]
+	keyfile.Current
+	reason atomic.Pointer[countersign.Error]
 }
-
-// Open opens the gate with the key file that belongs to the database, also after it was closed or had another one.
-func (g *Gate) Open(box *keyfile.Box) {
-	g.box.Store(box)
-	g.outdated.Store(false)
-}
-
-// Outdated closes the gate: the database belongs to another key file.
-func (g *Gate) Outdated() { g.outdated.Store(true) }
 
 // SetReason notes why the gate is closed; nil for no other reason than that the store is not prepared.
 func (g *Gate) SetReason(why *countersign.Error) { g.reason.Store(why) }
 
-// Box returns the key file, nil before the gate was opened.
-func (g *Gate) Box() *keyfile.Box { return g.box.Load() }
-
 // Ready returns an error of kind Unavailable while the gate is closed.
 func (g *Gate) Ready() error {
-	if g.box.Load() != nil && !g.outdated.Load() {
+	if g.InForce() {
 		return nil
 	}
 	return g.closed()
@@ -61,17 +48,8 @@ func MigrationFailed(cause error) *countersign.Error {
 	return fault.WithCause(fault.WithRetry(e, 10*time.Second), cause)
 }
 
-// ErrKeyReplaced means that the database belongs to another key file than the one that
-// this process has read; it is of kind Conflict.
-var ErrKeyReplaced error = fault.Conflict("key_replaced", "The key file of this database was replaced after this program had read it; "+
-	"start it again, with the new key file in its data folder")
-
 // SameKeyFile makes sure, at the end of a transaction that wrote something made with
 // the key file, that the database still belongs to it.
 func (g *Gate) SameKeyFile(ctx context.Context, tx *storedb.DB) error {
-	same, err := keyfile.Same(ctx, tx.Queries, g.box.Load())
-	if err == nil && !same {
-		return ErrKeyReplaced
-	}
-	return err
+	return keyfile.Same(ctx, tx.Queries, g.Box())
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/cached"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
@@ -35,8 +36,8 @@ func New(db *storedb.DB, gate *access.Gate, purchases *validation.Validator, now
 // Watchers have to be added to the database: they drop what has changed.
 func (s *Service) Watchers() []sqldb.Watcher {
 	return []sqldb.Watcher{
-		s.keys.Watch(s.readKeys, storedb.TopicLicenseKeys, storedb.TopicKeyFile),
-		s.revoked.Watch(s.readRevoked, storedb.TopicLicenses, storedb.TopicLicenseKeys, storedb.TopicKeyFile),
+		s.keys.Watch(s.readKeys, storedb.TopicLicenseKeys, keyfile.Topic),
+		s.revoked.Watch(s.readRevoked, storedb.TopicLicenses, storedb.TopicLicenseKeys, keyfile.Topic),
 	}
 }
 

@@ -29,8 +29,6 @@ const (
 	// sign and check licenses.
 	TopicLicenses    = "licenses"
 	TopicLicenseKeys = "license_keys"
-	// TopicKeyFile is the key file: every process that has read it must stop.
-	TopicKeyFile = "key_file"
 )
 
 // DB is the store's queries: on the pools, or inside the transaction whose
