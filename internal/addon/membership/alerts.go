@@ -3,6 +3,7 @@ package membership
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/access"
@@ -75,4 +76,16 @@ func (s *Service) resolve(ctx context.Context, tx *addondb.DB, kind, subject str
 		return fmt.Errorf("membership: resolve an alert: %w", err)
 	}
 	return nil
+}
+
+// resolveOnce resolves an alert when resolved is false, and sets that.
+func (s *Service) resolveOnce(ctx context.Context, resolved *atomic.Bool, kind string) error {
+	if !resolved.CompareAndSwap(false, true) {
+		return nil
+	}
+	err := s.resolve(ctx, s.db, kind, "")
+	if err != nil {
+		resolved.Store(false)
+	}
+	return err
 }

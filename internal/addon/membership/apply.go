@@ -25,8 +25,8 @@ const (
 	ResultQueued = "queued"
 )
 
-// applied is what became of a reading. refused is an error that is returned although the
-// transaction is committed.
+// applied is what became of a reading. refused is the error of a theft, which is returned
+// although the transaction is committed.
 type applied struct {
 	result   string
 	purchase addondb.Purchase // zero: it belongs to nobody that is known, and was not written

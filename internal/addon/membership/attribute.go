@@ -121,10 +121,14 @@ func (s *Service) predecessor(ctx context.Context, tx *addondb.DB, r *reading) (
 	return addondb.Purchase{}, nil
 }
 
+// theftOf names a theft among those that were reported.
+func theftOf(r *reading, user string) string { return hex.EncodeToString(r.digest) + " " + user }
+
 // reportTheft tells the site, once an hour for each token and user, that somebody
-// presented a token that was bought for another user.
+// presented a token that was bought for another user. The report counts once the transaction
+// is committed.
 func (s *Service) reportTheft(ctx context.Context, tx *txn, r *reading, user string) error {
-	if !s.thefts.Take(hex.EncodeToString(r.digest)+" "+user, 1) {
+	if !s.thefts.Allows(theftOf(r, user), 1) {
 		return nil
 	}
 	purchase, err := s.printedOf(ctx, tx.DB, r.known)

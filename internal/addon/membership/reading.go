@@ -77,8 +77,11 @@ func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Sel
 			return err
 		})
 		switch {
-		case err == nil:
+		case err == nil && done.refused != nil:
+			s.thefts.Take(theftOf(r, req.user), 1)
 			return done, done.refused
+		case err == nil:
+			return done, nil
 		case errors.Is(err, errNotMapped):
 			return applied{}, errors.Join(err, s.noteNotMapped(ctx, r.sub.Items[0].ProductID))
 		case !errors.Is(err, errStale):

@@ -3,6 +3,7 @@ package membership
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/play"
@@ -239,6 +241,40 @@ func TestAThiefGetsNothingAndTheSiteIsToldOnceAnHour(t *testing.T) {
 		f.wantEvents(t, "purchase.theft_suspected ben")
 		f.wantMembership(t, "ana", entitle.Active, gold, 1)
 		f.wantMembership(t, "ben", entitle.None, 0, 0)
+	})
+}
+
+func TestATheftWhoseReportCouldNotBeWrittenIsReportedAtTheNextAttempt(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.bought(t, "ana", "token", "gold_monthly")
+		f.eventTypes()
+		f.Append = func(context.Context, *addondb.DB, Event) error { return errors.New("the disk is full") }
+		if _, err := f.Verify(t.Context(), "ben", "token", ""); fault.Of(err) != nil {
+			t.Errorf("%v", err)
+		}
+		f.Append = f.append
+		_, err := f.Verify(t.Context(), "ben", "token", "")
+		wantCode(t, err, "owned_by_other_user")
+		f.wantEvents(t, "purchase.theft_suspected ben")
+	})
+}
+
+func TestAnAlertThatCouldNotBeResolvedIsResolvedByTheNextCall(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		if err := f.NotePull(t.Context(), "sub", &play.Error{Reason: play.Unauthorized}); err != nil {
+			t.Fatal(err)
+		}
+		interrupted, cancel := context.WithCancel(t.Context())
+		cancel()
+		if f.NotePull(interrupted, "sub", nil) == nil {
+			t.Fatal("it was resolved")
+		}
+		if err := f.NotePull(t.Context(), "sub", nil); err != nil {
+			t.Fatal(err)
+		}
+		if open, err := f.Alerts(t.Context(), operator); err != nil || len(open) > 0 {
+			t.Errorf("%+v, %v", open, err)
+		}
 	})
 }
 

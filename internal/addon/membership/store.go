@@ -149,10 +149,7 @@ func (s *Service) noteCall(ctx context.Context, failed error) error {
 	case play.Refused:
 		return s.raise(ctx, s.db, alertRefused, "", "The store refused a call")
 	case "":
-		if s.authorised.CompareAndSwap(false, true) {
-			return s.resolve(ctx, s.db, alertNotAuthorised, "")
-		}
-		return nil
+		return s.resolveOnce(ctx, &s.authorised, alertNotAuthorised)
 	}
 	return nil
 }
