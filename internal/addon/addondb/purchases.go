@@ -122,14 +122,14 @@ func (d *DB) Purchases(ctx context.Context, after int64, limit int) ([]Purchase,
 	return sqldb.List(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
 }
 
-// UnacknowledgedPurchases lists those with an acknowledgement that is due.
-func (d *DB) UnacknowledgedPurchases(ctx context.Context) ([]Purchase, error) {
-	return sqldb.List(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE acknowledge_since IS NOT NULL ORDER BY id`)
+// UnacknowledgedPurchases lists the names of those with an acknowledgement that is due.
+func (d *DB) UnacknowledgedPurchases(ctx context.Context) ([]string, error) {
+	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT name FROM purchases WHERE acknowledge_since IS NOT NULL ORDER BY id`)
 }
 
-// StalePurchases lists those with access of which the store has not been asked since a time.
-func (d *DB) StalePurchases(ctx context.Context, since sqldb.Time, limit int) ([]Purchase, error) {
-	return sqldb.List(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE access AND read_at < $1 ORDER BY read_at, id LIMIT $2`, since, limit)
+// StalePurchases lists the names of those with access of which the store has not been asked since a time.
+func (d *DB) StalePurchases(ctx context.Context, since sqldb.Time, limit int) ([]string, error) {
+	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT name FROM purchases WHERE access AND read_at < $1 ORDER BY read_at, id LIMIT $2`, since, limit)
 }
 
 // SetPurchaseKey replaces what depends on the key file.

@@ -132,7 +132,7 @@ func (s *Service) perform(ctx context.Context, actor people.Actor, store Store, 
 		return errors.Join(actionRefusal(err), s.noteCall(ctx, err))
 	}
 	return s.tx(ctx, func(tx *txn) error {
-		if err := s.Put(ctx, tx.DB, s.purchaseTask(KindReread, p, s.now().Add(inlineWait))); err != nil {
+		if err := s.Put(ctx, tx.DB, purchaseTask(KindReread, p.Name, s.now().Add(inlineWait))); err != nil {
 			return err
 		}
 		if action.action == access.ActionPurchaseRefund {

@@ -104,6 +104,6 @@ func (s *Service) void(ctx context.Context, v Void) error {
 		if err := s.appendFor(ctx, tx, entitle.Refunded, p); err != nil {
 			return err
 		}
-		return s.Put(ctx, tx.DB, s.purchaseTask(KindReread, p, s.now()))
+		return s.Put(ctx, tx.DB, purchaseTask(KindReread, p.Name, s.now()))
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -65,23 +66,18 @@ func (s *Service) Works() map[string]Work {
 // Start puts the tasks that repeat, and begins the schedule of each pending acknowledgement
 // anew (1.4). It is called once when a server starts.
 func (s *Service) Start(ctx context.Context) error {
-	return s.db.Tx(ctx, func(tx *addondb.DB) error {
-		for _, kind := range []string{KindVoided, KindSweep, KindCatalogue, KindSilence, KindOrders} {
-			if err := s.Put(ctx, tx, Task{Kind: kind, Key: RepeatingKey, Due: s.now()}); err != nil {
-				return err
-			}
-		}
-		pending, err := tx.UnacknowledgedPurchases(ctx)
-		if err != nil {
-			return err
-		}
-		for _, p := range pending {
-			if err := s.Put(ctx, tx, s.purchaseTask(KindAcknowledge, p, s.now())); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	tasks := []Task{}
+	for _, kind := range []string{KindVoided, KindSweep, KindCatalogue, KindSilence, KindOrders} {
+		tasks = append(tasks, Task{Kind: kind, Key: RepeatingKey, Due: s.now()})
+	}
+	pending, err := s.db.UnacknowledgedPurchases(ctx)
+	if err != nil {
+		return err
+	}
+	for _, purchase := range pending {
+		tasks = append(tasks, purchaseTask(KindAcknowledge, purchase, s.now()))
+	}
+	return s.putAll(ctx, tasks)
 }
 
 // The payloads of tasks.
@@ -103,8 +99,29 @@ type (
 	}
 )
 
-func (s *Service) purchaseTask(kind string, p addondb.Purchase, due time.Time) Task {
-	return Task{Kind: kind, Key: p.Name, Due: due, Payload: purchaseRef{p.Name}}
+func purchaseTask(kind, purchase string, due time.Time) Task {
+	return Task{Kind: kind, Key: purchase, Due: due, Payload: purchaseRef{purchase}}
+}
+
+// putAtOnce is how many tasks one transaction puts at most.
+const putAtOnce = 100
+
+// putAll puts tasks, some in each transaction, so that others can write in between. After an error it can be repeated.
+func (s *Service) putAll(ctx context.Context, tasks []Task) error {
+	for some := range slices.Chunk(tasks, putAtOnce) {
+		err := s.db.Tx(ctx, func(tx *addondb.DB) error {
+			for _, task := range some {
+				if err := s.Put(ctx, tx, task); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // inlineWait is how long after a request the task is due that does what the request tries first.
@@ -117,7 +134,7 @@ func (s *Service) schedule(ctx context.Context, tx *addondb.DB, p addondb.Purcha
 		if cause == causeVerify || cause == causeRestore {
 			due = due.Add(inlineWait)
 		}
-		if err := s.Put(ctx, tx, s.purchaseTask(KindAcknowledge, p, due)); err != nil {
+		if err := s.Put(ctx, tx, purchaseTask(KindAcknowledge, p.Name, due)); err != nil {
 			return err
 		}
 	}
@@ -127,13 +144,13 @@ func (s *Service) schedule(ctx context.Context, tx *addondb.DB, p addondb.Purcha
 			return err
 		}
 		if before.ID != 0 {
-			if err := s.Put(ctx, tx, s.purchaseTask(KindReread, before, s.now())); err != nil {
+			if err := s.Put(ctx, tx, purchaseTask(KindReread, before.Name, s.now())); err != nil {
 				return err
 			}
 		}
 	}
 	if next, more := s.nextCheck(p); more {
-		return s.Put(ctx, tx, s.purchaseTask(KindWatch, p, next))
+		return s.Put(ctx, tx, purchaseTask(KindWatch, p.Name, next))
 	}
 	return nil
 }
@@ -290,14 +307,12 @@ func (s *Service) doSweep(ctx context.Context, _ []byte) (again time.Time, err e
 	if err != nil {
 		return time.Time{}, err
 	}
-	err = s.db.Tx(ctx, func(tx *addondb.DB) error {
-		for i, p := range stale {
-			due := s.now().Add(spread * time.Duration(i) / time.Duration(len(stale)))
-			if err := s.Put(ctx, tx, s.purchaseTask(KindReread, p, due)); err != nil {
-				return err
-			}
-		}
-		return tx.PruneInbox(ctx, sqldb.Time{Time: s.now().Add(-kept)})
-	})
-	return s.now().Add(24 * time.Hour), err
+	tasks := make([]Task, len(stale))
+	for i, purchase := range stale {
+		tasks[i] = purchaseTask(KindReread, purchase, s.now().Add(spread*time.Duration(i)/time.Duration(len(stale))))
+	}
+	if err := s.putAll(ctx, tasks); err != nil {
+		return time.Time{}, err
+	}
+	return s.now().Add(24 * time.Hour), s.db.PruneInbox(ctx, sqldb.Time{Time: s.now().Add(-kept)})
 }

@@ -1,7 +1,10 @@
 package membership
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -80,6 +83,57 @@ func TestActivePurchasesWithoutNewsAreReadOnceADaySpread(t *testing.T) {
 		f.run(t)
 		if f.store.count("one") != asked+1 {
 			t.Error("not read")
+		}
+	})
+}
+
+// A transaction of all tasks would keep everybody else from writing meanwhile.
+func TestTasksOfManyPurchasesArePutInPieces(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		const many = 2*putAtOnce + 1
+		old := at(noon.Add(-30 * 24 * time.Hour))
+		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
+			for i := range many {
+				p := addondb.Purchase{
+					Name: fmt.Sprintf("pur_%d", i), Platform: platform, TokenDigest: fmt.Append(nil, i), Status: string(entitle.Active), Access: true,
+					StatusSince: old, ReadAt: old, CreatedAt: old, AcknowledgeSince: old, Sealed: []byte{},
+				}
+				if _, err := tx.AddPurchase(t.Context(), p); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sweep := func(ctx context.Context) error { _, err := f.doSweep(ctx, nil); return err }
+		for kind, work := range map[string]func(context.Context) error{KindReread: sweep, KindAcknowledge: f.Start} {
+			inOne, left := map[*addondb.DB]int{}, putAtOnce+1
+			f.Put = func(ctx context.Context, tx *addondb.DB, task Task) error {
+				if left--; left < 0 {
+					return errors.New("the disk is full")
+				}
+				inOne[tx]++
+				return f.put(ctx, tx, task)
+			}
+			if err := work(t.Context()); err == nil || len(inOne) != 2 {
+				t.Errorf("%s: tasks in %d transactions, %v", kind, len(inOne), err)
+			}
+			left = 2 * many
+			if err := work(t.Context()); err != nil {
+				t.Error(err)
+			}
+			for i := range many {
+				if f.due(kind, fmt.Sprintf("pur_%d", i)).IsZero() {
+					t.Errorf("%s: no task for purchase %d", kind, i)
+				}
+			}
+			for _, n := range inOne {
+				if n > putAtOnce {
+					t.Errorf("%s: %d tasks in one transaction", kind, n)
+				}
+			}
 		}
 	})
 }
