@@ -48,7 +48,7 @@ func (s *Service) SetItem(ctx context.Context, a people.Actor, item int64, slot 
 		} else {
 			setItemAddress(i, slot, Path(m))
 		}
-		return tx.UseMedium(ctx, m)
+		return use(ctx, tx, m)
 	})
 	if err != nil {
 		s.discard(ctx, m, err)

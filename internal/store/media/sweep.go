@@ -3,6 +3,7 @@ package media
 import (
 	"context"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -16,25 +17,46 @@ const unusedTime = 24 * time.Hour
 
 var mediaAddress = regexp.MustCompile(regexp.QuoteMeta(rules.MediaPath) + `(` + rules.MediaName + `)`)
 
+// sweptAtOnce is how many files one transaction of a sweep is about at most.
+const sweptAtOnce = 100
+
+// change is what a sweep notes about a file: since when nothing refers to it, zero for one that is used.
+type change struct {
+	Medium
+	before, since countersign.Timestamp
+}
+
+// gone reports that the file is to be removed. The new time makes it the sweep's own: an upload
+// can't complete any more, and no other server removes it.
+func (c change) gone() bool { return !c.before.IsZero() && !c.since.IsZero() }
+
 // Sweep removes files that nothing has referred to for a day, also those of uploads that a
 // killed process did not complete. Other files of the bucket are left alone.
 func (s *Service) Sweep(ctx context.Context) error {
-	var unused []Medium
-	err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
-		unused, err = s.unused(ctx, tx)
+	var all []change
+	err := s.db.Snapshot(ctx, func(tx *storedb.DB) (err error) {
+		all, err = s.changes(ctx, tx)
 		return err
 	})
-	for _, m := range unused {
-		if err == nil {
-			err = s.remove(ctx, m)
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(all, sweptAtOnce) {
+		gone, err := s.note(ctx, some)
+		if err != nil {
+			return err
+		}
+		for _, m := range gone {
+			if err := s.remove(ctx, m); err != nil {
+				return err
+			}
 		}
 	}
-	return err
+	return nil
 }
 
-// unused returns the files that nothing has referred to for a day, and notes which others are
-// not used.
-func (s *Service) unused(ctx context.Context, tx *storedb.DB) (gone []Medium, err error) {
+// changes lists what has to be noted about files.
+func (s *Service) changes(ctx context.Context, tx *storedb.DB) (list []change, err error) {
 	used := map[string]bool{}
 	err = tx.EachMediumUse(ctx, func(text string) error {
 		for _, found := range mediaAddress.FindAllStringSubmatch(text, -1) {
@@ -45,22 +67,32 @@ func (s *Service) unused(ctx context.Context, tx *storedb.DB) (gone []Medium, er
 	if err != nil {
 		return nil, err
 	}
-	noted := map[string]countersign.Timestamp{} // by name, what is to be noted
 	err = tx.EachMedium(ctx, func(m Medium, since countersign.Timestamp) error {
 		switch isUsed := used[m.Name] || m.ItemID != 0; {
 		case isUsed && !since.IsZero():
-			noted[m.Name] = countersign.Timestamp{}
-		case !isUsed && since.IsZero():
-			noted[m.Name] = s.timestamp()
-		case !isUsed && s.now().Sub(since.Time) >= unusedTime:
-			gone = append(gone, m)
+			list = append(list, change{Medium: m, before: since})
+		case !isUsed && (since.IsZero() || s.now().Sub(since.Time) >= unusedTime):
+			list = append(list, change{Medium: m, before: since, since: s.timestamp()})
 		}
 		return nil
 	})
-	for name, since := range noted {
-		if err == nil {
-			err = tx.SetMediumUnused(ctx, name, since)
+	return list, err
+}
+
+// note writes changes, and returns the files to be removed. It leaves out what others changed meanwhile.
+func (s *Service) note(ctx context.Context, list []change) (gone []Medium, err error) {
+	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
+		gone = nil
+		for _, c := range list {
+			noted, err := tx.SetMediumUnused(ctx, c.Name, c.before, c.since)
+			if err != nil {
+				return err
+			}
+			if noted && c.gone() {
+				gone = append(gone, c.Medium)
+			}
 		}
-	}
+		return nil
+	})
 	return gone, err
 }

@@ -1,6 +1,7 @@
 package media_test
 
 import (
+	"crypto/rand"
 	"errors"
 	"io"
 	"os"
@@ -10,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
+	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
 
@@ -111,6 +114,41 @@ func TestAnUploadThatWasKilledIsSwept(t *testing.T) {
 		w.CloseWithError(io.ErrUnexpectedEOF)
 		if err := <-ended; !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Error(err)
+		}
+	})
+}
+
+// A sweep that has nothing to write does not wait for others who write.
+func TestASweepReadsOutsideOfATransaction(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		if _, err := f.Media.SetItem(t.Context(), storetest.Operator, 1, media.Thumbnail, storetest.Picture(t, 3)); err != nil {
+			t.Fatal(err)
+		}
+		err := f.DB().Tx(t.Context(), func(*storedb.DB) error { return f.Media.Sweep(t.Context()) })
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestASweepOfManyFilesIsDoneInPieces(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		err := f.DB().Tx(t.Context(), func(tx *storedb.DB) (err error) {
+			for range 201 { // more than two pieces
+				m := media.Medium{Name: strings.ToLower(rand.Text()) + ".png", WorkspaceID: 1, Kind: media.KindPicture, CreatedAt: sqldb.Time{Time: f.Clock.Now()}}
+				err = errors.Join(err, tx.AddMedium(t.Context(), m))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Clock.Set(f.Clock.Now().Add(25 * time.Hour))
+		if err := f.Media.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := f.Rows(t, "media"); n != 0 {
+			t.Errorf("%d files are left", n)
 		}
 	})
 }

@@ -103,6 +103,14 @@ func (s *Service) keep(ctx context.Context, workspace int64, slot Slot, u Upload
 // newName returns a random name for a file.
 func newName(end string) string { return strings.ToLower(rand.Text()) + end }
 
+// use makes a medium whose file is complete one that something refers to. The error is of kind
+// Conflict (media_expired) for an upload that took so long that it was swept.
+func use(ctx context.Context, tx *storedb.DB, m Medium) error {
+	return sqldb.IfNotFound(tx.UseMedium(ctx, m), errExpired)
+}
+
+var errExpired = fault.Conflict("media_expired", "The upload took longer than a day, and was removed. Upload the file again")
+
 // discard removes a medium that nothing refers to. What is left when this fails is swept.
 func (s *Service) discard(ctx context.Context, m Medium, cause error) {
 	if !fault.HasCode(cause, countersign.CodeOutcomeUnknown) {

@@ -63,10 +63,15 @@ func (d *DB) AddMedium(ctx context.Context, m Medium) error {
 		m.Name, m.WorkspaceID, string(m.Kind), m.Type, m.Size, m.Digest, m.Width, m.Height, m.Title, m.CreatedAt)
 }
 
-// UseMedium writes the size, the digest and the item of a medium whose file is complete.
+// UseMedium writes the size, the digest and the item of a new medium whose file is complete. One that was
+// swept meanwhile is [sqldb.ErrNotFound].
 func (d *DB) UseMedium(ctx context.Context, m Medium) error {
-	return d.Run(ctx, `UPDATE media SET size = $1, digest = $2, item_id = nullif(CAST($3 AS bigint), 0), unused_since = NULL WHERE name = $4`,
-		m.Size, m.Digest, m.ItemID, m.Name)
+	changed, err := d.Exec(ctx, `UPDATE media SET size = $1, digest = $2, item_id = nullif(CAST($3 AS bigint), 0), unused_since = NULL
+		WHERE name = $4 AND unused_since = created_at`, m.Size, m.Digest, m.ItemID, m.Name)
+	if err == nil && changed == 0 {
+		err = sqldb.ErrNotFound
+	}
+	return err
 }
 
 // ReleaseItemFile leaves an item without a file.
@@ -115,9 +120,11 @@ func (d *DB) EachMediumUse(ctx context.Context, fn func(text string) error) erro
 		UNION ALL SELECT avatar FROM workspaces WHERE avatar <> '' UNION ALL SELECT cover FROM workspaces WHERE cover <> ''`)
 }
 
-// SetMediumUnused notes since when nothing refers to a medium, zero for one that is used.
-func (d *DB) SetMediumUnused(ctx context.Context, name string, since countersign.Timestamp) error {
-	return d.Run(ctx, `UPDATE media SET unused_since = $1 WHERE name = $2`, column(&since), name)
+// SetMediumUnused notes since when nothing refers to a medium, zero for one that is used. It reports false, and
+// changes nothing, when another time was noted than before.
+func (d *DB) SetMediumUnused(ctx context.Context, name string, before, since countersign.Timestamp) (bool, error) {
+	changed, err := d.Exec(ctx, `UPDATE media SET unused_since = $1 WHERE name = $2 AND unused_since IS NOT DISTINCT FROM $3`, column(&since), name, column(&before))
+	return changed > 0, err
 }
 
 // DeleteMedium removes one.
