@@ -13,7 +13,6 @@ import (
 )
 
 const (
-	JobsKept        = jobsKept
 	KindPull        = kindPull
 	MetaStore       = metaStore
 	PullBatch       = pullBatch
@@ -37,7 +36,6 @@ func (a *Addon) KeptCode(ctx context.Context, id int64) error {
 func (a *Addon) LockUpdate() (func(), error)                 { return a.lockUpdate() }
 func (a *Addon) Nonces() int                                 { return len(a.nonces.until) }
 func (a *Addon) Pairs() *cached.Value[pairTable]             { return &a.pairs }
-func (a *Addon) PruneJobs(ctx context.Context) error         { return a.pruneJobs(ctx) }
 func (a *Addon) PruneRequests(ctx context.Context) error     { return a.pruneRequests(ctx) }
 func (a *Addon) Pull(ctx context.Context) (time.Time, error) { return a.doPull(ctx, nil) }
 func (a *Addon) Queue() *jobs.Queue                          { return a.queue }

@@ -7,8 +7,6 @@ import (
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
-	"github.com/countersign/countersign/internal/jobs"
-	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // Run does the addon's background work until ctx ends: it waits for the first update,
@@ -99,20 +97,13 @@ func (a *Addon) watchUpdates(ctx context.Context) error {
 // file of a set-up link when that ends.
 func (a *Addon) tidyEvery(ctx context.Context) {
 	for {
-		if err := errors.Join(a.database.PruneChanges(ctx), a.pruneRequests(ctx), a.Events.Prune(ctx), a.pruneJobs(ctx), a.tidySetupFile(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(a.database.PruneChanges(ctx), a.pruneRequests(ctx), a.Events.Prune(ctx), a.queue.Prune(ctx), a.tidySetupFile(ctx)); err != nil && ctx.Err() == nil {
 			a.log.Warn("old rows and files could not be removed", "cause", err)
 		}
 		if !group.Sleep(ctx, a.setupFileLasts(), nil) {
 			return
 		}
 	}
-}
-
-// jobsKept is how long jobs are kept that have ended. What matters of them is kept elsewhere.
-const jobsKept = 24 * time.Hour
-
-func (a *Addon) pruneJobs(ctx context.Context) error {
-	return a.database.Tx(ctx, func(tx sqldb.Queries) error { return jobs.PruneAll(ctx, tx, a.now().Add(-jobsKept)) })
 }
 
 // writeInterval is how often last uses and requests from apps are written.

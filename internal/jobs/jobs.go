@@ -164,15 +164,3 @@ func ListIn(ctx context.Context, q sqldb.Queries, kind string, scope int64) ([]J
 func CountOpen(ctx context.Context, q sqldb.Queries, kind string, scope int64) (int64, error) {
 	return sqldb.One(ctx, q, sqldb.Value[int64], `SELECT count(*) FROM jobs WHERE kind = $1 AND scope = $2 AND ended_at IS NULL`, kind, scope)
 }
-
-// Prune removes jobs of a kind that ended up to a time.
-func Prune(ctx context.Context, tx sqldb.Queries, kind string, until time.Time) error {
-	_, err := tx.Exec(ctx, `DELETE FROM jobs WHERE kind = $1 AND ended_at <= $2`, kind, sqldb.Time{Time: until})
-	return err
-}
-
-// PruneAll removes jobs of all kinds that ended up to a time.
-func PruneAll(ctx context.Context, tx sqldb.Queries, until time.Time) error {
-	_, err := tx.Exec(ctx, `DELETE FROM jobs WHERE ended_at <= $1`, sqldb.Time{Time: until})
-	return err
-}

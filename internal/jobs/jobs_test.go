@@ -292,18 +292,18 @@ func TestAProcessThatStopsLeavesItsJobToTheNext(t *testing.T) {
 
 func TestEndedJobsAreForgotten(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		done := f.add(t)
-		ran(t, f.queue(answer))
-		f.Move(time.Hour)
+		q, done := f.queue(answer), f.add(t)
+		ran(t, q)
 		open := f.add(t)
-		prune := func(fn func(tx sqldb.Queries) error) {
-			if err := f.db.Tx(t.Context(), fn); err != nil {
+		prune := func(later time.Duration) {
+			f.Move(later)
+			if err := q.Prune(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		prune(func(tx sqldb.Queries) error { return Prune(t.Context(), tx, "another", f.Now()) })
+		prune(keptTime - time.Second)
 		f.want(t, done, "done 1 42 ")
-		prune(func(tx sqldb.Queries) error { return Prune(t.Context(), tx, "test", f.Now()) })
+		prune(time.Second)
 		if _, err := Find(t.Context(), f.db.Queries(), "test", done); !errors.Is(err, sqldb.ErrNotFound) {
 			t.Errorf("%v", err)
 		}

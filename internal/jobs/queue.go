@@ -137,6 +137,15 @@ func (q *Queue) RunNext(ctx context.Context) (ran bool, err error) {
 	return true, r.do(ctx)
 }
 
+// keptTime is how long jobs are kept that have ended. What matters of them is kept elsewhere.
+const keptTime = 24 * time.Hour
+
+// Prune removes jobs that ended a day ago.
+func (q *Queue) Prune(ctx context.Context) error {
+	_, err := q.db.Queries().Exec(ctx, `DELETE FROM jobs WHERE ended_at <= $1`, sqldb.Time{Time: q.now().Add(-keptTime)})
+	return err
+}
+
 // Cancel ends a job that has not ended; did is called in its transaction. A job that is
 // running can't finish any more. ended is true when it had ended before.
 func (q *Queue) Cancel(ctx context.Context, kind string, id int64, did func(tx sqldb.Queries) error) (ended bool, err error) {

@@ -244,13 +244,6 @@ func (s *Store) DatabaseStatus() sqldb.Status { return s.database.Status() }
 
 func (s *Store) timestamp() countersign.Timestamp { return countersign.At(s.now()) }
 
-// jobsKept is how long jobs are kept that have ended. What matters of them is kept elsewhere.
-const jobsKept = 24 * time.Hour
-
-func (s *Store) pruneJobs(ctx context.Context) error {
-	return s.database.Tx(ctx, func(tx sqldb.Queries) error { return jobs.PruneAll(ctx, tx, s.now().Add(-jobsKept)) })
-}
-
 // pruneEvery deletes rows of changes that nobody waits for any more, jobs that have ended, imports that can't be
 // undone any more, and files that nothing refers to, now and then every hour.
 func (s *Store) pruneEvery(ctx context.Context) {
@@ -261,7 +254,7 @@ func (s *Store) pruneEvery(ctx context.Context) {
 		if err := s.database.PruneChanges(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("old changes could not be pruned", "cause", err)
 		}
-		if err := s.pruneJobs(ctx); err != nil && ctx.Err() == nil {
+		if err := s.jobs.Prune(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("old jobs could not be pruned", "cause", err)
 		}
 		if err := s.Transfer.Prune(ctx); err != nil && ctx.Err() == nil {

@@ -86,7 +86,7 @@ func TestAnImportRunsAsAJob(t *testing.T) {
 			t.Errorf("%+v, %v", undone, err)
 		}
 		f.Clock.Set(storetest.Noon.Add(24 * time.Hour))
-		if err := f.Transfer.SweepUploads(t.Context()); err != nil {
+		if err := f.Transfer.Queue().Prune(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := f.Transfer.Progress(t.Context(), storetest.Operator, id); !fault.HasCode(err, "job_not_found") {

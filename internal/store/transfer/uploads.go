@@ -15,7 +15,6 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/spreadsheet"
-	"github.com/countersign/countersign/internal/store/storedb"
 )
 
 // Files of the folder of uploads: NAME.upload is removed when its job has ended, and
@@ -94,13 +93,10 @@ func (s *Service) importEnded(j jobs.Job) {
 	}
 }
 
-// SweepUploads forgets jobs of imports that ended a day ago and uploads of then that were not
-// confirmed, and removes files that nobody needs.
+// SweepUploads forgets uploads that were not confirmed within a day, and removes files that nobody
+// needs, also those of jobs that are forgotten.
 func (s *Service) SweepUploads(ctx context.Context) error {
-	err := s.db.Tx(ctx, func(tx *storedb.DB) error {
-		return errors.Join(jobs.Prune(ctx, tx.Queries, importKind, s.undoStart().Time), tx.PruneUploads(ctx, s.undoStart()))
-	})
-	if err != nil {
+	if err := s.db.PruneUploads(ctx, s.undoStart()); err != nil {
 		return err
 	}
 	files, err := os.ReadDir(filepath.Join(s.dir, uploadsFolder))
