@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/store/sample"
-	"github.com/countersign/countersign/internal/web"
 )
 
 const (
@@ -56,7 +56,7 @@ func (s *shop) fillCalls(ctx context.Context, log io.Writer) (first string, err 
 	if err != nil {
 		return "", err
 	}
-	f := filledCalls{s.settings.calls, (web.FirstRequestNumber(begin) - 1).String()}
+	f := filledCalls{s.settings.calls, (requestid.First(begin) - 1).String()}
 	text, err := json.Marshal(f)
 	if err == nil {
 		err = os.WriteFile(note, text, 0o644)
@@ -72,7 +72,7 @@ func (s *shop) logCalls(ctx context.Context, l *requests.Log, begin time.Time, e
 	apart := callTime / time.Duration(s.settings.calls)
 	for i := range s.settings.calls {
 		e := entries[(i*40_503)%len(entries)]
-		e.Number = web.FirstRequestNumber(begin.Add(time.Duration(i)*apart)) | web.RequestNumber(i&(1<<20-1))
+		e.Number = requestid.First(begin.Add(time.Duration(i)*apart)) | requestid.Number(i&(1<<20-1))
 		l.Put(&e)
 		for int64(i)-l.Written() >= callsAhead && ctx.Err() == nil && l.Failing() == nil {
 			time.Sleep(100 * time.Microsecond) // the log has no event for written calls, and nothing is measured here

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/store/sample"
-	"github.com/countersign/countersign/internal/web"
 )
 
 // How many calls a day the workspaces of the demo have.
@@ -69,7 +69,7 @@ var endCodes = map[store.State]string{
 // entryOf is the i-th call as the log has it.
 func entryOf(c sample.Call, i int) requests.Entry {
 	e := requests.Entry{
-		Number: web.FirstRequestNumber(c.At) + web.RequestNumber(i), Workspace: c.Workspace, Key: c.Key, Item: c.Item, Purchase: c.Purchase,
+		Number: requestid.First(c.At) + requestid.Number(i), Workspace: c.Workspace, Key: c.Key, Item: c.Item, Purchase: c.Purchase,
 		Endpoint: c.Endpoint, Method: c.Method, Status: c.Status, Reason: c.Reason, Took: c.Took, Addr: c.Addr, Agent: c.Agent,
 	}
 	e.Sent.Add(requests.InAuthorization, "api_key", "")

@@ -190,8 +190,8 @@ func TestEditedItemsAreServedAtOnce(t *testing.T) {
 			t.Helper()
 			items, err := f.Validation.Items(t.Context(), a, "https://shop.example")
 			storetest.WantError(t, err, "")
-			if n := len(storetest.IDsOf(t, items)); n != count || !strings.Contains(string(storetest.BodyOf(t, items)), `"name":"`+name+`"`) {
-				t.Errorf("%d items: %s", n, storetest.BodyOf(t, items))
+			if n := len(storetest.IDsOf(t, items)); n != count || !strings.Contains(string(items.Plain.Body), `"name":"`+name+`"`) {
+				t.Errorf("%d items: %s", n, items.Plain.Body)
 			}
 			if printed := printedName(t, f, a); printed != name {
 				t.Errorf("the purchase prints %q, want %q", printed, name)

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strconv"
 	"time"
+
+	"github.com/countersign/countersign/internal/requestid"
 )
 
 // An answer is the ResponseWriter that handlers receive, and everything that is known about one request.
@@ -13,7 +15,7 @@ type response struct {
 	edge    *Edge
 	r       *http.Request
 	conn    *conn // nil outside of [Serve]
-	number  RequestNumber
+	number  requestid.Number
 	id      string
 	key     string
 	subject Subject
@@ -53,7 +55,7 @@ const StatusClientGone = 499
 // begin creates the response writer of a request and sets the default headers.
 func (e *Edge) begin(w http.ResponseWriter, r *http.Request) *response {
 	start := e.now()
-	number := e.ids.next(start)
+	number := e.ids.Next(start)
 	a := &response{ResponseWriter: w, edge: e, r: r, number: number, id: number.String(), conn: connOf(r), start: start}
 	a.addr = clientAddr(r, e.trusted)
 	if e.metrics != nil {

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
+
+	"github.com/countersign/countersign/internal/requestid"
 )
 
 // Subject is what a request was about, as far as its handler has found out; 0 is unknown.
@@ -31,7 +33,7 @@ type Answered struct {
 }
 
 // Number returns the request's id.
-func (d Answered) Number() RequestNumber { return d.a.number }
+func (d Answered) Number() requestid.Number { return d.a.number }
 
 // Subject returns what the request was about.
 func (d Answered) Subject() Subject { return d.a.subject }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/requestid"
 )
 
 // Handler answers one request or returns an error, which the edge writes. A handler that returns an error has
@@ -42,7 +43,7 @@ type Edge struct {
 	trusted   []netip.Prefix
 	errorBody func(*http.Request, *countersign.Error) []byte
 	now       func() time.Time
-	ids       *requestIDs
+	ids       *requestid.Source
 	outages   outages
 }
 
@@ -50,7 +51,7 @@ type Edge struct {
 func NewEdge(o Options) *Edge {
 	e := &Edge{
 		log: o.Log, access: o.Access, metrics: o.Metrics, answered: o.Answered, errorBody: o.ErrorBody, now: o.Now,
-		trusted: unmapped(o.TrustedProxies), ids: newRequestIDs(),
+		trusted: unmapped(o.TrustedProxies), ids: requestid.NewSource(),
 	}
 	if e.now == nil {
 		e.now = time.Now

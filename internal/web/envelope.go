@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/prepared"
 )
 
 // OK writes 200 with {"status":"success","<key>":v} (spec 2.1). key needs no JSON escaping. If v can't be encoded, it
@@ -14,7 +15,7 @@ import (
 func OK(w http.ResponseWriter, _ *http.Request, key string, v any) error {
 	pooled := buffers.Get().(*[]byte)
 	defer putBuffer(pooled)
-	b := beginSuccess((*pooled)[:0], key)
+	b := prepared.BeginSuccess((*pooled)[:0], key)
 	b, err := countersign.AppendJSON(b, v)
 	if err != nil {
 		return fmt.Errorf("web: encode %q: %w", key, err)
@@ -45,32 +46,8 @@ func object(w http.ResponseWriter, status int, v any) error {
 func Success(w http.ResponseWriter, key string, parts ...string) {
 	pooled := buffers.Get().(*[]byte)
 	defer putBuffer(pooled)
-	*pooled = appendSuccess((*pooled)[:0], key, parts)
+	*pooled = prepared.AppendSuccess((*pooled)[:0], key, parts)
 	send(w, http.StatusOK, *pooled)
-}
-
-// SuccessBody is the body {"status":"success","<key>":…}, its value ready JSON in parts.
-func SuccessBody(key string, parts ...string) []byte {
-	size := len(key) + 32
-	for _, part := range parts {
-		size += len(part)
-	}
-	return appendSuccess(make([]byte, 0, size), key, parts)
-}
-
-func appendSuccess(b []byte, key string, parts []string) []byte {
-	b = beginSuccess(b, key)
-	for _, part := range parts {
-		b = append(b, part...)
-	}
-	return append(b, '}')
-}
-
-// beginSuccess appends an envelope up to its value.
-func beginSuccess(b []byte, key string) []byte {
-	b = append(b, `{"status":"success","`...)
-	b = append(b, key...)
-	return append(b, `":`...)
 }
 
 // send writes a whole JSON answer. A failed write means that the client has left, and there is nobody to tell.

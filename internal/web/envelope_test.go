@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/prepared"
 )
 
 func TestOKWritesTheEnvelope(t *testing.T) {
@@ -69,7 +70,7 @@ func TestSuccessPutsReadyBytesIntoAnEnvelope(t *testing.T) {
 	if w.Body.String() != want || w.Header().Get("Content-Length") != "35" || w.Code != 200 {
 		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
-	if got := string(SuccessBody("data", `{"a":`, `1}`)); got != want {
+	if got := string(prepared.Success("data", `{"a":`, `1}`)); got != want {
 		t.Errorf("the body is %s", got)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/countersign/countersign/internal/prepared"
 )
 
 // numbered is a body in which no two places look alike.
@@ -24,8 +26,8 @@ const longAnswer = 1 << 20
 
 func TestManyGetALongAnswerAtOnce(t *testing.T) {
 	body := numbered(3*longAnswer + 1)
-	p := Prepare(bytes.Clone(body))
-	server := httptest.NewUnstartedServer(NewEdge(Options{}).Wrap(p.Serve))
+	p := prepared.New(bytes.Clone(body))
+	server := httptest.NewUnstartedServer(NewEdge(Options{}).Wrap(func(w http.ResponseWriter, r *http.Request) error { return ServePrepared(w, r, p) }))
 	server.Listener = capConnections(server.Listener, ServerOptions{})
 	server.Start()
 	defer server.Close()
@@ -52,8 +54,8 @@ func TestManyGetALongAnswerAtOnce(t *testing.T) {
 }
 
 func TestHEADOfALongAnswerHasNoBody(t *testing.T) {
-	p := Prepare(numbered(longAnswer))
-	server := httptest.NewServer(NewEdge(Options{}).Wrap(p.Serve))
+	p := prepared.New(numbered(longAnswer))
+	server := httptest.NewServer(NewEdge(Options{}).Wrap(func(w http.ResponseWriter, r *http.Request) error { return ServePrepared(w, r, p) }))
 	defer server.Close()
 	r, err := server.Client().Head(server.URL)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/prepared"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -47,7 +48,7 @@ type Options struct {
 type frontEnd struct {
 	Options
 	addon    *addon.Addon
-	openAPI  *web.Prepared
+	openAPI  *prepared.Response
 	failures *limit.Limiter
 	origins  *http.CrossOriginProtection
 	// verifications counts verifications by user.

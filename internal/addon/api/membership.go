@@ -45,7 +45,7 @@ func writeMembership(w http.ResponseWriter, r *http.Request, read membership.Rea
 	if err != nil {
 		return publicPurchase(err)
 	}
-	return read.Answer.Serve(w, r)
+	return web.ServePrepared(w, r, read.Answer)
 }
 
 func (f *frontEnd) getSignedMembership(w http.ResponseWriter, r *http.Request, user string) error {

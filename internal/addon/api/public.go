@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/prepared"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -22,24 +23,24 @@ const keptFor = time.Minute
 const onePacket = 1 << 10
 
 // public is the response at a public address, prepared once for each publication.
-type public struct{ last atomic.Pointer[prepared] }
+type public struct{ last atomic.Pointer[publicText] }
 
-type prepared struct {
+type publicText struct {
 	text     []byte
-	response *web.Prepared
+	response *prepared.Response
 }
 
 // of returns the response with a cached text, which never changes.
-func (p *public) of(text []byte) *web.Prepared {
+func (p *public) of(text []byte) *prepared.Response {
 	last := p.last.Load()
 	if last == nil || &last.text[0] != &text[0] {
-		last = &prepared{text, prepare(text)}
+		last = &publicText{text, prepare(text)}
 		p.last.Store(last)
 	}
 	return last.response
 }
 
-func prepare(text []byte) *web.Prepared {
+func prepare(text []byte) *prepared.Response {
 	sum := sha256.Sum256(text)
 	tag := base64.RawURLEncoding.EncodeToString(sum[:16])
 	var gzipped web.Form
@@ -59,11 +60,11 @@ func compress(text []byte) []byte {
 
 // serve answers what anybody may read, programs in other sites' pages too. It
 // looks at no header but those of caching and content coding.
-func (f *frontEnd) serve(w http.ResponseWriter, r *http.Request, of addon.Address, response *web.Prepared) error {
+func (f *frontEnd) serve(w http.ResponseWriter, r *http.Request, of addon.Address, response *prepared.Response) error {
 	if r.Method == http.MethodGet {
 		f.addon.NoteRequest(of)
 	}
-	return response.Serve(w, r)
+	return web.ServePrepared(w, r, response)
 }
 
 // getIAP answers GET /api-addons/iap/config (spec 2.7).

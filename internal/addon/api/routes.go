@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/prepared"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -16,7 +17,7 @@ import (
 // for all others.
 func New(a *addon.Addon, o Options) http.Handler {
 	f := &frontEnd{
-		Options: o, addon: a, openAPI: web.Prepare(OpenAPI), failures: limit.NewLimiter(o.FailLimit, o.Now),
+		Options: o, addon: a, openAPI: prepared.New(OpenAPI), failures: limit.NewLimiter(o.FailLimit, o.Now),
 		origins: http.NewCrossOriginProtection(), verifications: limit.NewWindow[string](time.Minute, o.Now),
 	}
 	edge := web.NewEdge(web.Options{
@@ -50,8 +51,9 @@ func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 	shared("GET", "/api-addons/auth/user", withPurchaseCodes(f.getUser))
 	f.appRoutes(func(method, path string, h web.Handler) { shared(method, path, withPurchaseCodes(h)) })
 	f.siteRoutes(func(pattern string, h web.Handler) { handle(pattern, withPurchaseCodes(h)) })
-	handle("GET /openapi.json", f.openAPI.Serve)
-	handle("GET /api-addons/openapi.json", f.openAPI.Serve)
+	openAPI := func(w http.ResponseWriter, r *http.Request) error { return web.ServePrepared(w, r, f.openAPI) }
+	handle("GET /openapi.json", openAPI)
+	handle("GET /api-addons/openapi.json", openAPI)
 	handle("GET /healthz", web.Healthz())
 	handle("GET /readyz", web.Readyz(f.addon.Ready))
 	return mux

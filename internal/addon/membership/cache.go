@@ -8,8 +8,8 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/cached"
+	"github.com/countersign/countersign/internal/prepared"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/web"
 )
 
 const (
@@ -64,6 +64,6 @@ func newRead(m addondb.Membership) (*Read, error) {
 	sum := sha256.Sum256([]byte(m.UserID + "\x00" + m.PackageName))
 	read := &Read{Membership: printMembership(m), ETag: fmt.Sprintf("%d-%x", m.Version, sum[:8])}
 	text, err := countersign.EncodeJSON(read.Membership)
-	read.Answer = web.PrepareTagged(web.SuccessBody("membership", string(text)), read.ETag)
+	read.Answer = prepared.Tagged(prepared.Success("membership", string(text)), read.ETag)
 	return read, err
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/prepared"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/web"
 )
 
 // Read is a membership as others see it, which callers must not change.
@@ -24,7 +24,7 @@ type Read struct {
 	// ETag changes with the user, with the membership's version and with the name of its package.
 	ETag string
 	// Answer is the response without a token, with the ETag.
-	Answer *web.Prepared
+	Answer *prepared.Response
 }
 
 // tokenRenewal is how long an app keeps a membership token before it gets another one.

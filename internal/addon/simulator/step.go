@@ -14,7 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/internal/prepared"
 )
 
 // Calls of the app.
@@ -103,7 +103,7 @@ func (r *run) membershipStep() (Step, error) {
 	if err != nil {
 		return Step{}, err
 	}
-	return r.finish(Step{Call: CallMembership, Status: 200, Answer: web.SuccessBody("membership", string(text))})
+	return r.finish(Step{Call: CallMembership, Status: 200, Answer: prepared.Success("membership", string(text))})
 }
 
 // finish adds the purchase and the events.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/prepared"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -36,7 +37,7 @@ type Options struct {
 type frontEnd struct {
 	store   *store.Store
 	baseURL string
-	openAPI *web.Prepared
+	openAPI *prepared.Response
 	guard   *web.Guard
 	quotas  *limit.Window[int64]
 	calls   *callLog

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/prepared"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -21,7 +22,7 @@ func (f *frontEnd) listItems(w http.ResponseWriter, r *http.Request) error {
 	if err := f.withinQuota(w, access); err != nil {
 		return err
 	}
-	return items.Serve(w, r)
+	return web.ServePrepared(w, r, items)
 }
 
 // getItem answers GET /api/items/item (spec 4.3).
@@ -40,7 +41,7 @@ func (f *frontEnd) getItem(w http.ResponseWriter, r *http.Request) error {
 	if err := f.withinQuota(w, access); err != nil {
 		return err
 	}
-	return web.Cached(w, r, web.SuccessBody("item", f.printed(r, item)))
+	return web.Cached(w, r, prepared.Success("item", f.printed(r, item)))
 }
 
 // itemID reads an item_id: digits only. 0 stands for everything else, which is

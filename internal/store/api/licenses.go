@@ -184,7 +184,7 @@ func (f *frontEnd) listRevokedLicenses(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return fault.Public(err)
 	}
-	return list.Serve(w, r)
+	return web.ServePrepared(w, r, list)
 }
 
 // getLicenseKeys answers GET /.well-known/jwks.json (RFC 7517).
@@ -193,5 +193,5 @@ func (f *frontEnd) getLicenseKeys(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return fault.Public(err)
 	}
-	return keys.Serve(w, r)
+	return web.ServePrepared(w, r, keys)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/prepared"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -13,7 +14,7 @@ import (
 // New is the handler of all paths of the API.
 func New(s *store.Store, o Options) http.Handler {
 	f := &frontEnd{
-		store: s, baseURL: o.BaseURL, openAPI: web.Prepare(OpenAPI),
+		store: s, baseURL: o.BaseURL, openAPI: prepared.New(OpenAPI),
 		guard: cmp.Or(o.Guard, web.NewGuard(limit.NewGuard(limit.Options{}))), quotas: limit.NewWindow[int64](time.Minute, o.Now),
 		calls: newCallLog(s.Requests),
 	}
@@ -52,7 +53,7 @@ func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 	shared("GET", "/.well-known/jwks.json", f.getLicenseKeys)
 	handle("GET /media/default/{picture}", f.getPicture)
 	handle("GET /media/{name}", f.getMedium)
-	handle("GET /openapi.json", f.openAPI.Serve)
+	handle("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) error { return web.ServePrepared(w, r, f.openAPI) })
 	handle("GET /healthz", web.Healthz())
 	handle("GET /readyz", web.Readyz(f.store.Ready))
 	return mux

@@ -12,10 +12,10 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/prepared"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/storedb"
-	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/license"
 )
 
@@ -30,7 +30,7 @@ type signingKeys struct {
 	signer license.SigningKey
 	signs  bool // there is a signer
 	keySet *license.KeySet
-	answer *web.Prepared // nil without a key
+	answer *prepared.Response // nil without a key
 }
 
 // issuer names the store in what it signs: its address, or its key when it has none.
@@ -40,7 +40,7 @@ func (k *signingKeys) issuer(address string) string {
 
 // KeySet is the key set that clients check licenses with: the current key
 // and the earlier ones.
-func (s *Service) KeySet(ctx context.Context) (*web.Prepared, error) {
+func (s *Service) KeySet(ctx context.Context) (*prepared.Response, error) {
 	keys, err := s.signingKeys(ctx)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (s *Service) readKeys(ctx context.Context) (*signingKeys, error) {
 		return nil, fmt.Errorf("store: key set: %w", err)
 	}
 	body, err := json.Marshal(keys.keySet)
-	keys.answer = web.Prepare(body)
+	keys.answer = prepared.New(body)
 	return keys, err
 }
 

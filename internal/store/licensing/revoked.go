@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/internal/prepared"
 	"github.com/countersign/countersign/license"
 )
 
@@ -32,12 +32,12 @@ type revokedLicenses struct {
 type signedList struct {
 	issuer string
 	begins time.Time
-	answer *web.Prepared
+	answer *prepared.Response
 }
 
 // RevokedList is the signed list of licenses that are not valid any more. issuer is the store's own address, empty for the
 // name of its key. Within an hour the same list has the same text.
-func (s *Service) RevokedList(ctx context.Context, issuer string) (*web.Prepared, error) {
+func (s *Service) RevokedList(ctx context.Context, issuer string) (*prepared.Response, error) {
 	keys, err := s.signingKeys(ctx)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (s *Service) RevokedList(ctx context.Context, issuer string) (*web.Prepared
 	if err != nil {
 		return nil, err
 	}
-	r.signed = signedList{issuer, begins, web.Prepare(web.SuccessBody("data", string(body)))}
+	r.signed = signedList{issuer, begins, prepared.New(prepared.Success("data", string(body)))}
 	return r.signed.answer, nil
 }
 

@@ -102,7 +102,7 @@ func TestTheRevokedListIsTheSameWithinAnHour(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return string(storetest.BodyOf(t, d))
+			return string(d.Plain.Body)
 		}
 		f.Start(t, f.Licensing.Database())
 		first := text(storetest.Issuer)

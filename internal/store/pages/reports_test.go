@@ -10,10 +10,10 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/requests"
-	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -25,7 +25,7 @@ func (s team) logCalls(t *testing.T, calls ...requests.Entry) {
 		t.Fatal(err)
 	}
 	for i, c := range calls {
-		c.Number, c.Workspace, c.Endpoint, c.Method = web.FirstRequestNumber(today)+web.RequestNumber(i), ws.ID, "/api/purchases/validation", http.MethodPost
+		c.Number, c.Workspace, c.Endpoint, c.Method = requestid.First(today)+requestid.Number(i), ws.ID, "/api/purchases/validation", http.MethodPost
 		s.Requests.Put(&c)
 	}
 	ended, stop := context.WithCancel(t.Context())

@@ -12,9 +12,9 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/requests"
-	"github.com/countersign/countersign/internal/web"
 )
 
 func requestsPath(ws store.WorkspaceRole, below string) string {
@@ -31,7 +31,7 @@ type requestList struct {
 	query url.Values // the filter, as the address has it
 	requests.Page
 	state requests.State
-	newer web.RequestNumber // 0 on the newest page
+	newer requestid.Number // 0 on the newest page
 	keys  map[int64]string
 	codes []string  // the error codes that the list can be narrowed to
 	items itemNames // to narrow the list to one
@@ -83,7 +83,7 @@ func (p *Pages) showRequests(w http.ResponseWriter, r *frame.Request, ws store.W
 }
 
 // path is the list from a call on, with the same filter.
-func (l *requestList) path(place string, number web.RequestNumber) string {
+func (l *requestList) path(place string, number requestid.Number) string {
 	return l.narrowedBy().path(requestsPath(l.ws, ""), place, number.String())
 }
 

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/requests"
-	"github.com/countersign/countersign/internal/web"
 )
 
 // filter is what the list is narrowed to.
@@ -36,8 +36,8 @@ func (l *requestList) filter() requests.Filter {
 		}
 		*one.into = at
 	}
-	f.Before, _ = web.ParseRequestNumber(q.Get("before"))
-	f.After, _ = web.ParseRequestNumber(q.Get("after"))
+	f.Before, _ = requestid.Parse(q.Get("before"))
+	f.After, _ = requestid.Parse(q.Get("after"))
 	return f
 }
 

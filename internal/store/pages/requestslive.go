@@ -7,9 +7,9 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/requests"
-	"github.com/countersign/countersign/internal/web"
 )
 
 // times are links to the calls of a time up to now, and to those that come in.
@@ -27,7 +27,7 @@ func (l *requestList) times() (links []frame.Link) {
 
 // stream is the address of the calls that come in after those of the page.
 func (l *requestList) stream() string {
-	last := web.FirstRequestNumber(l.now)
+	last := requestid.First(l.now)
 	if len(l.Calls) > 0 {
 		last = l.Calls[0].ID
 	}
@@ -45,9 +45,9 @@ func (p *Pages) streamRequests(w http.ResponseWriter, r *frame.Request, ws store
 	if l.keys, err = p.keyNames(r, ws); err != nil {
 		return err
 	}
-	last, ok := web.ParseRequestNumber(r.Header.Get("Last-Event-ID"))
+	last, ok := requestid.Parse(r.Header.Get("Last-Event-ID"))
 	if !ok {
-		last, _ = web.ParseRequestNumber(l.query.Get("last"))
+		last, _ = requestid.Parse(l.query.Get("last"))
 	}
 	tail := p.store.Requests.Watch(filter, last)
 	return p.frame.Stream(w, r, func(a people.Actor) ([]frame.Event, error) {

@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/store/requests"
-	"github.com/countersign/countersign/internal/web"
 )
 
 func TestRunsOfValidationsAreOneLineEach(t *testing.T) {
 	noon := time.Date(2026, 11, 9, 12, 0, 0, 0, time.UTC)
 	call := func(days int, reason string) requests.Call {
-		return requests.Call{ID: web.RequestNumber(noon.AddDate(0, 0, days).UnixMilli()) << 21, Address: "192.0.2.1", Reason: reason}
+		return requests.Call{ID: requestid.Number(noon.AddDate(0, 0, days).UnixMilli()) << 21, Address: "192.0.2.1", Reason: reason}
 	}
 	page := requests.Page{Calls: []requests.Call{call(0, ""), call(-1, "purchase_refunded"), call(-2, "purchase_refunded"), call(-4, ""), call(-5, ""), call(-6, ""), call(-8, ""), call(-9, "")}}
 	all := append(callsOf(page), event{at: noon.AddDate(0, 0, -7), text: "Sold"})

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/store/requestdb"
-	"github.com/countersign/countersign/internal/web"
 )
 
 // What a slot is about.
@@ -168,10 +168,10 @@ func (b *batch) note(part requestdb.Part, c *requestdb.Call) {
 }
 
 // timeOf returns the time that an id stands for.
-func timeOf(id int64) time.Time { return web.RequestNumber(id).Time() }
+func timeOf(id int64) time.Time { return requestid.Number(id).Time() }
 
 // firstAt returns the smallest id of a time.
-func firstAt(at time.Time) int64 { return int64(web.FirstRequestNumber(at)) }
+func firstAt(at time.Time) int64 { return int64(requestid.First(at)) }
 
 // slotOf returns the first id of the slot in which an id is.
 func slotOf(id int64) int64 {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
-	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/internal/requestid"
 )
 
 // BenchmarkCall is what logging a call costs this process, writing included, while calls come
@@ -28,7 +28,7 @@ func BenchmarkCall(b *testing.B) {
 			before := processorTime(b)
 			for i := 0; b.Loop(); i++ {
 				e := &entries[i%len(entries)]
-				e.Number = web.FirstRequestNumber(at.Add(time.Duration(i)*20*time.Microsecond)) | web.RequestNumber(i&(1<<20-1))
+				e.Number = requestid.First(at.Add(time.Duration(i)*20*time.Microsecond)) | requestid.Number(i&(1<<20-1))
 				l.Put(e)
 				if i%(room/2) == room/2-1 {
 					l.flush(b.Context())

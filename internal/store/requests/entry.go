@@ -6,13 +6,13 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/store/requestdb"
-	"github.com/countersign/countersign/internal/web"
 )
 
 // Entry is one call, as the front end knows it when it was answered. Unknown ids are 0.
 type Entry struct {
-	Number    web.RequestNumber
+	Number    requestid.Number
 	Workspace int64 // of the key
 	Key       int64
 	Item      int64

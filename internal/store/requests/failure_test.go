@@ -17,8 +17,8 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/web"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 func logForever(dir, url string) {
 	l := New(Options{See: operatorOnly, Dir: dir, URL: url, Keep: DefaultKeep, Now: time.Now, Log: discard})
 	for i := 0; ; i++ {
-		number := web.FirstRequestNumber(time.Now()) + web.RequestNumber(i)
+		number := requestid.First(time.Now()) + requestid.Number(i)
 		l.Put(&Entry{Number: number, Workspace: 1, Endpoint: "/api/items/all", Method: "GET", Status: 200})
 		if i%100 == 99 {
 			l.flush(context.Background())

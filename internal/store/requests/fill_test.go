@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/internal/requestid"
 )
 
 // history is one call an hour of the days before now, every fifth of them failed.
@@ -14,7 +14,7 @@ func history(now time.Time, days int) (all []Entry) {
 	for i := range days * 24 {
 		at := now.Add(-time.Duration(days*24-i) * time.Hour)
 		e := Entry{
-			Number: web.FirstRequestNumber(at) + web.RequestNumber(i), Workspace: 1, Key: 2, Item: 3, Endpoint: "/api/items/all", Method: "GET", Status: 200,
+			Number: requestid.First(at) + requestid.Number(i), Workspace: 1, Key: 2, Item: 3, Endpoint: "/api/items/all", Method: "GET", Status: 200,
 			Took: time.Millisecond, Addr: netip.MustParseAddr("192.0.2.7"), Agent: "curl/8",
 		}
 		if i%5 == 0 {

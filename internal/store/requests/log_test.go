@@ -13,8 +13,8 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/store/access"
-	"github.com/countersign/countersign/internal/web"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -51,10 +51,10 @@ func newFixture(t *testing.T, db dbtest.DB, keep Keep) *fixture {
 }
 
 // put leaves a call of now, which change has changed, and returns its id.
-func (f *fixture) put(change func(*Entry)) web.RequestNumber {
+func (f *fixture) put(change func(*Entry)) requestid.Number {
 	f.last++
 	e := Entry{
-		Number: web.FirstRequestNumber(f.clock.Now()) + web.RequestNumber(f.last), Workspace: 1, Key: 2, Item: 3, Purchase: 4,
+		Number: requestid.First(f.clock.Now()) + requestid.Number(f.last), Workspace: 1, Key: 2, Item: 3, Purchase: 4,
 		Endpoint: "/api/purchases/validation", Method: "POST", Status: 200, Took: 1500 * time.Microsecond,
 		Addr: netip.MustParseAddr("192.0.2.7"), Agent: "curl/8",
 	}
@@ -77,7 +77,7 @@ func (f *fixture) flushed(t *testing.T) {
 }
 
 // ids lists what a filter finds, page by page, in the order of the pages.
-func (f *fixture) ids(t *testing.T, filter Filter) (ids []web.RequestNumber) {
+func (f *fixture) ids(t *testing.T, filter Filter) (ids []requestid.Number) {
 	t.Helper()
 	for {
 		page, err := f.Calls(t.Context(), operator, filter)
@@ -186,10 +186,10 @@ func TestATailReturnsEachCallOnce(t *testing.T) {
 			t.Fatal(page, err)
 		}
 		tail := f.Tail(Filter{Workspace: 1}, page.Calls)
-		next := func(want ...web.RequestNumber) {
+		next := func(want ...requestid.Number) {
 			t.Helper()
 			calls, err := tail.Next(t.Context(), operator)
-			var got []web.RequestNumber
+			var got []requestid.Number
 			for _, c := range calls {
 				got = append(got, c.ID)
 			}
@@ -205,7 +205,7 @@ func TestATailReturnsEachCallOnce(t *testing.T) {
 		f.put(func(e *Entry) { e.Workspace = 2 })
 		f.flushed(t)
 		next(first)
-		late := f.put(func(e *Entry) { e.Number = web.FirstRequestNumber(slow) }) // it took two seconds
+		late := f.put(func(e *Entry) { e.Number = requestid.First(slow) }) // it took two seconds
 		f.flushed(t)
 		next(late)
 		next()
@@ -218,10 +218,10 @@ func TestAWatchReturnsTheNewestCallsOnce(t *testing.T) {
 		f.flushed(t)
 		f.clock.Move(time.Second)
 		watch, again := f.Watch(Filter{Workspace: 1}, 0), f.Watch(Filter{Workspace: 1}, before)
-		latest := func(tail *Tail, more bool, want ...web.RequestNumber) {
+		latest := func(tail *Tail, more bool, want ...requestid.Number) {
 			t.Helper()
 			calls, others, err := tail.Latest(t.Context(), operator)
-			var got []web.RequestNumber
+			var got []requestid.Number
 			for _, c := range calls {
 				got = append(got, c.ID)
 			}
@@ -236,7 +236,7 @@ func TestAWatchReturnsTheNewestCallsOnce(t *testing.T) {
 		f.flushed(t)
 		latest(watch, false, first)
 		f.clock.Move(time.Second)
-		var many []web.RequestNumber
+		var many []requestid.Number
 		for range watched + 1 {
 			many = append(many, f.put(nil))
 		}

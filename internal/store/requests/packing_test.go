@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/store/requestdb"
-	"github.com/countersign/countersign/internal/web"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -24,11 +24,11 @@ func TestLateCallsAreAddedToWhatIsPacked(t *testing.T) {
 				f.packedAll(t)
 				for _, reason := range []string{"", "purchase_not_found"} {
 					f.put(func(e *Entry) {
-						e.Number = web.FirstRequestNumber(late) + web.RequestNumber(f.last)
+						e.Number = requestid.First(late) + requestid.Number(f.last)
 						e.Reason = reason
 					})
 				}
-				f.put(func(e *Entry) { e.Number, e.Item = web.FirstRequestNumber(late)+web.RequestNumber(f.last), 2 })
+				f.put(func(e *Entry) { e.Number, e.Item = requestid.First(late)+requestid.Number(f.last), 2 })
 				f.flushed(t) // and packed, in the same hour
 				from := noon.AddDate(0, 0, -5).Truncate(24 * time.Hour)
 				for when, to := range map[string]time.Time{"by days": from.AddDate(0, 0, 10), "by hours": noon.Add(4 * time.Hour)} {

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/fault"
-	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/internal/requestid"
 )
 
 func TestOldPartsAreDropped(t *testing.T) {
 	engines(t, Keep{For: 3 * 24 * time.Hour, Calls: 1000}, func(t *testing.T, f *fixture) {
-		var ids []web.RequestNumber
+		var ids []requestid.Number
 		for range 6 {
 			ids = append(ids, f.put(nil))
 			f.flushed(t)
@@ -37,7 +37,7 @@ func TestOldPartsAreDropped(t *testing.T) {
 
 func TestTheOldestPartsAreDroppedWhenThereAreTooManyCalls(t *testing.T) {
 	engines(t, Keep{For: 3 * 24 * time.Hour, Calls: 100}, func(t *testing.T, f *fixture) {
-		var ids []web.RequestNumber
+		var ids []requestid.Number
 		for range 60 {
 			for range 5 {
 				ids = append(ids, f.put(nil))

@@ -9,9 +9,9 @@ import (
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/requestdb"
-	"github.com/countersign/countersign/internal/web"
 )
 
 // Result is how a call ended.
@@ -38,14 +38,14 @@ type Filter struct {
 	From, To time.Time
 	// Before and After are the id at the end of the page before: Before lists what is older,
 	// the newest first, and After what is newer, the oldest first.
-	Before, After web.RequestNumber
+	Before, After requestid.Number
 	// Limit is how many calls at most: 50 when it is 0, and never more than 1000.
 	Limit int
 }
 
 // Call is one logged call.
 type Call struct {
-	ID        web.RequestNumber
+	ID        requestid.Number
 	Workspace int64 // of the key, 0 when it is not known
 	Key       int64
 	Item      int64
@@ -73,7 +73,7 @@ func (c Call) Result() Result {
 
 func callOf(r requestdb.Call) Call {
 	return Call{
-		ID: web.RequestNumber(r.ID), Workspace: r.WorkspaceID, Key: r.KeyID, Item: r.ItemID, Purchase: r.PurchaseID,
+		ID: requestid.Number(r.ID), Workspace: r.WorkspaceID, Key: r.KeyID, Item: r.ItemID, Purchase: r.PurchaseID,
 		Endpoint: r.Endpoint, Method: r.Method, Status: int(r.Status), Reason: r.Reason, Took: time.Duration(r.Micros) * time.Microsecond,
 		Address: r.Address, Agent: r.Agent, Sent: ParseSent(r.Sent),
 	}
@@ -85,7 +85,7 @@ type Page struct {
 	// Next is what [Filter.Before], or After, continues with; 0 at the end. A page may have
 	// fewer calls than its limit, or none, and still have a next one: a search that finds
 	// little stops after a while.
-	Next web.RequestNumber
+	Next requestid.Number
 }
 
 // How many calls a page has when nothing is asked for, and at most.
@@ -134,7 +134,7 @@ func (l *Log) Call(ctx context.Context, a people.Actor, workspace int64, id stri
 	if err := l.options.See(ctx, a, workspace); err != nil {
 		return Call{}, err
 	}
-	number, ok := web.ParseRequestNumber(id)
+	number, ok := requestid.Parse(id)
 	if !ok {
 		return Call{}, errUnknown
 	}
@@ -293,11 +293,11 @@ func (s *search) within(ctx context.Context, p requestdb.Part, in requestdb.Rang
 	s.left -= examined + slotCost
 	switch {
 	case last != 0:
-		s.page.Next = web.RequestNumber(last)
+		s.page.Next = requestid.Number(last)
 	case s.left <= 0 && in.Up:
-		s.page.Next = web.RequestNumber(in.End - 1)
+		s.page.Next = requestid.Number(in.End - 1)
 	case s.left <= 0:
-		s.page.Next = web.RequestNumber(in.First)
+		s.page.Next = requestid.Number(in.First)
 	}
 	return s.page.Next != 0, nil
 }

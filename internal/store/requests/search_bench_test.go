@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/web"
 )
 
 var benchCalls = flag.Int("calls", 100_000, "how many calls BenchmarkPage has to search")
@@ -98,13 +98,13 @@ func analyze(b *testing.B, l *Log) {
 
 // fillBench logs calls that are spread over a time, one of them about an item of its own. It
 // returns the ids of the first and of that one.
-func fillBench(b *testing.B, l *Log, from, to time.Time) (first, rare web.RequestNumber) {
+func fillBench(b *testing.B, l *Log, from, to time.Time) (first, rare requestid.Number) {
 	b.Helper()
 	entries := benchEntries()
 	apart := to.Sub(from) / time.Duration(*benchCalls)
 	for i := range *benchCalls {
 		e := entries[(i*40_503)%len(entries)]
-		e.Number = web.FirstRequestNumber(from.Add(time.Duration(i)*apart)) | web.RequestNumber(i&(1<<20-1))
+		e.Number = requestid.First(from.Add(time.Duration(i)*apart)) | requestid.Number(i&(1<<20-1))
 		switch i {
 		case 0:
 			first = e.Number

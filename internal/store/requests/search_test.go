@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/internal/requestid"
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestCallsAreFilteredAndPaged(t *testing.T) {
 	engines(t, DefaultKeep, func(t *testing.T, f *fixture) {
-		var all []web.RequestNumber // newest first
-		var match = map[string][]web.RequestNumber{}
+		var all []requestid.Number // newest first
+		var match = map[string][]requestid.Number{}
 		for i := range 60 {
 			id := f.put(func(e *Entry) {
 				e.Workspace, e.Key, e.Item = int64(1+i%2), int64(1+i%3), int64(1+i%4)
@@ -25,13 +25,13 @@ func TestCallsAreFilteredAndPaged(t *testing.T) {
 				e.Purchase = int64(i%8 + 1)
 				e.Addr = netip.AddrFrom4([4]byte{192, 0, 2, byte(i % 7)})
 			})
-			all = append([]web.RequestNumber{id}, all...)
+			all = append([]requestid.Number{id}, all...)
 			for name, is := range map[string]bool{
 				"workspace": i%2 == 1, "key": i%3 == 2, "item": i%4 == 3, "failed": i%5 == 0, "valid": i%5 != 0, "endpoint": i%6 == 0,
 				"address": i%7 == 6, "purchase": i%8 == 0, "all of them": i%2 == 0 && i%3 == 0 && i%5 == 0, "second day": i >= 30, "first day": i < 30, "nothing": false,
 			} {
 				if is {
-					match[name] = append([]web.RequestNumber{id}, match[name]...)
+					match[name] = append([]requestid.Number{id}, match[name]...)
 				}
 			}
 			f.clock.Move(time.Minute)
@@ -112,7 +112,7 @@ func TestASearchThatFindsLittleStopsAndGoesOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]web.RequestNumber{rare}, f.ids(t, Filter{Item: 7})); diff != "" {
+		if diff := cmp.Diff([]requestid.Number{rare}, f.ids(t, Filter{Item: 7})); diff != "" {
 			t.Error(diff)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/internal/requestid"
 )
 
 // tailOverlap is how far back a tail looks again: a call is written when it was answered,
@@ -16,9 +16,9 @@ const tailOverlap = 15 * time.Second
 type Tail struct {
 	log    *Log
 	filter Filter
-	floor  web.RequestNumber // calls up to this one are not returned
+	floor  requestid.Number // calls up to this one are not returned
 	newest time.Time
-	seen   map[web.RequestNumber]bool
+	seen   map[requestid.Number]bool
 }
 
 // Tail begins to follow the log behind the calls that were shown, the newest first. f selects
@@ -26,7 +26,7 @@ type Tail struct {
 func (l *Log) Tail(f Filter, shown []Call) *Tail {
 	f.From, f.To, f.Before, f.Limit = time.Time{}, time.Time{}, 0, maxLimit
 	now := l.options.Now()
-	t := &Tail{log: l, filter: f, floor: web.FirstRequestNumber(now) - 1, newest: now, seen: map[web.RequestNumber]bool{}}
+	t := &Tail{log: l, filter: f, floor: requestid.First(now) - 1, newest: now, seen: map[requestid.Number]bool{}}
 	if len(shown) > 0 {
 		t.floor, t.newest = shown[0].ID, shown[0].Time()
 	}
@@ -36,7 +36,7 @@ func (l *Log) Tail(f Filter, shown []Call) *Tail {
 // Next returns the calls that were logged since, the oldest first.
 func (t *Tail) Next(ctx context.Context, a people.Actor) (calls []Call, err error) {
 	f := t.filter
-	f.After = max(web.FirstRequestNumber(t.newest.Add(-tailOverlap))-1, t.floor)
+	f.After = max(requestid.First(t.newest.Add(-tailOverlap))-1, t.floor)
 	for {
 		page, err := t.log.Calls(ctx, a, f)
 		if err != nil {
@@ -67,7 +67,7 @@ const (
 
 // Watch begins to follow the log for somebody who watches, from shortly before a call on: those around it may come
 // again. 0 is now.
-func (l *Log) Watch(f Filter, last web.RequestNumber) *Tail {
+func (l *Log) Watch(f Filter, last requestid.Number) *Tail {
 	t := l.Tail(f, nil)
 	if last != 0 {
 		t.floor = 0
@@ -106,7 +106,7 @@ func (t *Tail) Latest(ctx context.Context, a people.Actor) (calls []Call, more b
 
 // forget drops what can't come again.
 func (t *Tail) forget() {
-	oldest := web.FirstRequestNumber(t.newest.Add(-2 * tailOverlap))
+	oldest := requestid.First(t.newest.Add(-2 * tailOverlap))
 	for id := range t.seen {
 		if id < oldest {
 			delete(t.seen, id)

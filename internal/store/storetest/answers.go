@@ -2,15 +2,14 @@ package storetest
 
 import (
 	"encoding/json"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/internal/fault"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/prepared"
 	"github.com/countersign/countersign/internal/store/validation"
-	"github.com/countersign/countersign/internal/web"
 )
 
 // FirstDifference says which line of two texts is the first that differs.
@@ -24,28 +23,18 @@ func FirstDifference(a, b string) string {
 	return Text(len(as)) + " lines against " + Text(len(bs))
 }
 
-// BodyOf is the body of a prepared answer.
-func BodyOf(t testing.TB, answer *web.Prepared) []byte {
-	t.Helper()
-	w := httptest.NewRecorder()
-	if err := answer.Serve(w, httptest.NewRequest("GET", "/", nil)); err != nil {
-		t.Fatal(err)
-	}
-	return w.Body.Bytes()
-}
-
 // ItemsOf are the items in an answer.
-func ItemsOf(t testing.TB, answer *web.Prepared) []countersign.Item {
+func ItemsOf(t testing.TB, answer *prepared.Response) []countersign.Item {
 	t.Helper()
 	var all struct{ Items []countersign.Item }
-	if err := json.Unmarshal(BodyOf(t, answer), &all); err != nil {
+	if err := json.Unmarshal(answer.Plain.Body, &all); err != nil {
 		t.Fatal(err)
 	}
 	return all.Items
 }
 
 // IDsOf are the ids in an answer with items.
-func IDsOf(t testing.TB, answer *web.Prepared) (ids []int64) {
+func IDsOf(t testing.TB, answer *prepared.Response) (ids []int64) {
 	t.Helper()
 	for _, item := range ItemsOf(t, answer) {
 		ids = append(ids, item.ID)

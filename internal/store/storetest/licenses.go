@@ -32,7 +32,7 @@ func (f *Fixture) KeySet(t testing.TB) *license.KeySet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, err := license.ReadKeySet(BodyOf(t, d))
+	keys, err := license.ReadKeySet(d.Plain.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func (f *Fixture) Revoked(t testing.TB) []string {
 		t.Fatal(err)
 	}
 	var answer struct{ Data countersign.RevokedLicenses }
-	if err := json.Unmarshal(BodyOf(t, d), &answer); err != nil {
+	if err := json.Unmarshal(d.Plain.Body, &answer); err != nil {
 		t.Fatal(err)
 	}
 	list, err := license.OpenRevoked(answer.Data.List, f.KeySet(t), f.Clock.Now())

@@ -7,9 +7,9 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/prepared"
 	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/rules"
-	"github.com/countersign/countersign/internal/web"
 )
 
 // Account is the account of a key's workspace (spec 4.1). Avatar and cover are
@@ -42,7 +42,7 @@ func AccountBody(account countersign.Account, base string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return web.SuccessBody("data", string(text)), nil
+	return prepared.Success("data", string(text)), nil
 }
 
 // Whole is an address with that of the store, if it lacks one.

@@ -5,11 +5,11 @@ import (
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/prepared"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
-	"github.com/countersign/countersign/internal/web"
 )
 
 var (
@@ -19,7 +19,7 @@ var (
 
 // Items answers with the items of a key's workspace by id (spec 4.2). base is the URL of the
 // store, at which the default pictures are.
-func (v *Validator) Items(ctx context.Context, a people.Actor, base string) (*web.Prepared, error) {
+func (v *Validator) Items(ctx context.Context, a people.Actor, base string) (*prepared.Response, error) {
 	if err := access.May(a, access.ReadWorkspace); err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (v *Validator) readItems(ctx context.Context, workspace int64, base string)
 		parts = append(parts, text)
 		bytes += len(text) + 1
 	}
-	return &cachedItems{web.Prepare(web.SuccessBody("items", append(parts, "]")...)), bytes}, nil
+	return &cachedItems{prepared.New(prepared.Success("items", append(parts, "]")...)), bytes}, nil
 }
 
 // Item is one item of a key's workspace as the API prints it (spec 4.3). An id
@@ -77,7 +77,7 @@ func ItemBody(i storedb.Item, base string) ([]byte, error) {
 	if err := rules.RenderItem(&i); err != nil {
 		return nil, err
 	}
-	return web.SuccessBody("item", newItemText(string(i.Body)).With(base)), nil
+	return prepared.Success("item", newItemText(string(i.Body)).With(base)), nil
 }
 
 // item is what the API prints of an item, from memory or from the database.

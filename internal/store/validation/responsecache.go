@@ -6,9 +6,9 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/cached"
+	"github.com/countersign/countersign/internal/prepared"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
-	"github.com/countersign/countersign/internal/web"
 )
 
 // responseCache keeps what was read for responses, up to a number of bytes.
@@ -178,7 +178,7 @@ func (k *cachedAccount) size() int {
 
 // cachedItems is the answer with the items of a workspace, and how many bytes they have.
 type cachedItems struct {
-	answer *web.Prepared
+	answer *prepared.Response
 	bytes  int
 }
 
