@@ -101,7 +101,7 @@ func expire(store *playfake.Store, p playfake.Purchase) error {
 }
 
 // Do does an act with a purchase and has the site process what the store sends about it. An act
-// that is not possible is an error of kind Conflict (not_possible).
+// that is not possible is an error of kind Conflict (not_possible), and so is each one while the store is full (simulator_full).
 func (s *Service) Do(ctx context.Context, actor people.Actor, ref string, act Act) (Step, error) {
 	selling, err := s.admit(ctx, actor)
 	if err != nil {
@@ -118,6 +118,9 @@ func (s *Service) Do(ctx context.Context, actor people.Actor, ref string, act Ac
 			return errNoPurchase
 		case !slices.Contains(possible(p), act):
 			return errNotPossible
+		}
+		if err := st.full(); err != nil {
+			return err
 		}
 		run.token, run.user = p.Token, st.Buyers[p.Token]
 		if err := perform(st.store, p, act); err != nil {

@@ -20,8 +20,9 @@ const (
 	// overlap is how long a replaced subscription still looks as before, so that its end is
 	// never seen before the purchase that replaces it.
 	overlap = time.Minute
-	// maxPurchases is how many purchases the store holds, because each change writes them all.
-	maxPurchases = 200
+	// maxPurchases and maxOrders are how many purchases and orders the store holds, because each
+	// change writes them all. An order is a payment: a renewal makes another.
+	maxPurchases, maxOrders = 200, 2000
 )
 
 // Order is what a user buys.
@@ -73,6 +74,9 @@ func (s *Service) Buy(ctx context.Context, actor people.Actor, o Order) (Step, e
 func (st *state) buy(o Order, account string) (token string, err error) {
 	if len(st.store.Purchases()) >= maxPurchases {
 		return "", fault.Conflict("simulator_full", fmt.Sprintf("The simulated store holds %d purchases", maxPurchases))
+	}
+	if err := st.full(); err != nil {
+		return "", err
 	}
 	replaced := ""
 	if o.Replaces != "" {

@@ -159,3 +159,29 @@ func TestAProductThatIsMappedLaterIsSoldToo(t *testing.T) {
 		wantStep(t, f.buy(t, "ben", "basic_monthly", ""), "active", "active", silver, "activated")
 	})
 }
+
+// Each change writes the whole state, so it has to stay small, also when nobody looks at it for years.
+func TestTheStoreHoldsALimitedNumberOfOrders(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.Simulator.SetMaxOrders(5)
+		ref := f.buy(t, "ana", "gold_monthly", "").Purchase.Ref
+		f.do(t, ref, simulator.Renew)
+		f.clock.Move(3 * 365 * 24 * time.Hour)
+		again, err := f.Simulator.Tick(t.Context(), nil)
+		if err != nil || !again.Equal(f.clock.Now().Add(time.Hour)) {
+			t.Errorf("again at %s, %v", again, err)
+		}
+		list, now, err := f.Simulator.Purchases(t.Context(), operator)
+		if err != nil || len(list) != 1 || now.After(noon.AddDate(0, 6, 0)) || !list[0].ExpiresAt.Equal(noon.AddDate(0, 5, 0)) {
+			t.Errorf("%+v at %s, %v", list, now, err)
+		}
+		_, err = f.Simulator.Do(t.Context(), operator, ref, simulator.Renew)
+		wantCode(t, err, "simulator_full")
+		_, err = f.Simulator.Buy(t.Context(), operator, simulator.Order{User: "ben", Product: "gold_monthly"})
+		wantCode(t, err, "simulator_full")
+		if err := f.Simulator.Clear(t.Context(), operator); err != nil {
+			t.Fatal(err)
+		}
+		wantStep(t, f.buy(t, "ana", "gold_monthly", ""), "active", "active", gold, "activated")
+	})
+}

@@ -42,6 +42,7 @@ type Service struct {
 	guard *access.Guard
 	// accountKey makes the key of the service account with which this process calls.
 	accountKey func() (*rsa.PrivateKey, error)
+	maxOrders  int
 
 	mu     sync.Mutex
 	app    string
@@ -50,7 +51,7 @@ type Service struct {
 
 // New returns a service. It starts nothing.
 func New(o Options) *Service {
-	return &Service{Options: o, db: o.DB, guard: o.Guard, accountKey: sync.OnceValues(newAccountKey)}
+	return &Service{Options: o, db: o.DB, guard: o.Guard, accountKey: sync.OnceValues(newAccountKey), maxOrders: maxOrders}
 }
 
 // now is the present time of the addon.

@@ -39,7 +39,28 @@ type kept struct {
 // state is the store while it is used.
 type state struct {
 	kept
-	store *playfake.Store
+	store     *playfake.Store
+	maxOrders int
+}
+
+// full is an error of kind Conflict (simulator_full) when the store has as many orders as it keeps.
+func (st *state) full() error {
+	if st.store.OrderCount() < st.maxOrders {
+		return nil
+	}
+	return fault.Conflict("simulator_full", fmt.Sprintf("The simulated store holds %d orders, and its clock stands still", st.store.OrderCount()))
+}
+
+// advance moves the clock of the store to a time. While the store is full, the clock stands still before
+// the next thing that happens.
+func (st *state) advance(to time.Time) {
+	for next := st.store.Next(); !next.IsZero() && !next.After(to); next = st.store.Next() {
+		if st.full() != nil {
+			return
+		}
+		st.store.AdvanceTo(next)
+	}
+	st.store.AdvanceTo(to)
 }
 
 // The base plan of every product: it renews each month, and a declined payment is followed by
@@ -60,8 +81,8 @@ func (s *Service) read(ctx context.Context, selling iap.Selling) (st *state, due
 		return nil, false, err
 	}
 	next, now := st.store.Next(), s.clock(st)
-	if due = !next.IsZero() && !next.After(now); !due {
-		st.store.AdvanceTo(now)
+	if due = !next.IsZero() && !next.After(now) && st.full() == nil; !due {
+		st.advance(now)
 	}
 	return st, due, nil
 }
@@ -71,7 +92,7 @@ func (s *Service) clock(st *state) time.Time { return s.now().Add(st.Ahead) }
 
 // open opens a sealed state, empty for a new store, and adds the products that were mapped since.
 func (s *Service) open(sealed []byte, selling iap.Selling) (*state, error) {
-	st := &state{kept: kept{Name: strings.ToLower(rand.Text()), Buyers: map[string]string{}}}
+	st := &state{maxOrders: s.maxOrders, kept: kept{Name: strings.ToLower(rand.Text()), Buyers: map[string]string{}}}
 	store, err := playfake.New(playfake.Options{Package: selling.Application, Start: s.now(), Products: []playfake.Product{}})
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
@@ -126,7 +147,7 @@ func (s *Service) change(ctx context.Context, selling iap.Selling, wait time.Dur
 		if err != nil {
 			return err
 		}
-		st.store.AdvanceTo(s.clock(st))
+		st.advance(s.clock(st))
 		if err := do(tx, st); err != nil {
 			return err
 		}

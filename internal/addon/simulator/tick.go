@@ -33,11 +33,14 @@ func (s *Service) Tick(ctx context.Context, _ []byte) (again time.Time, err erro
 			return time.Time{}, err
 		}
 	}
-	next := st.store.Next()
+	next, full := st.store.Next(), st.full()
+	if full != nil {
+		s.Log.Warn("nothing happens in test mode", "cause", full)
+	}
 	switch {
 	case next.IsZero():
 		return time.Time{}, nil
-	case !selling.Simulated:
+	case !selling.Simulated || full != nil:
 		return s.now().Add(tickEvery), nil
 	}
 	return s.due(st, next), nil

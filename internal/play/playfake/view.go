@@ -40,6 +40,13 @@ func (s *Store) Purchases() []Purchase {
 	return list
 }
 
+// OrderCount returns how many orders there were.
+func (s *Store) OrderCount() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.state.Orders)
+}
+
 // view returns what a page shows of a purchase.
 func (s *Store) view(p *purchase) Purchase {
 	first := p.Items[0]
