@@ -54,6 +54,10 @@ func TestWrongKeyFileIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 		{"store", []string{"store", "workspace", "create", "ada"}, without(without(storeCommands, "store", "rekey"), "store", "migrate", "status")},
 		{"addon", []string{"addon", "update"}, addonCommands},
 	} {
+		made := dbtest.NewTemplate(func(at dbtest.DB) error {
+			mustRunAt(t, filepath.Join(at.Dir, "data"), at.URL, service.setUp...)
+			return nil
+		})
 		for name, spoil := range map[string]func(t *testing.T, path string){
 			"is the one named ": func(t *testing.T, path string) { replaceKey(t, filepath.Dir(path)) },
 			"is missing": func(t *testing.T, path string) {
@@ -64,9 +68,9 @@ func TestWrongKeyFileIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 			"not a key file": func(t *testing.T, path string) { write(t, path, []byte("nonsense")) },
 		} {
 			t.Run(service.name+" "+name, func(t *testing.T) {
-				dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
+				t.Parallel()
+				made.Engines(t, func(t *testing.T, at dbtest.DB) {
 					at.Dir = filepath.Join(at.Dir, "data")
-					mustRunAt(t, at.Dir, at.URL, service.setUp...)
 					spoil(t, filepath.Join(at.Dir, keyfile.FileName))
 					wantRefused(t, at, at.Dir, service.commands, name)
 					outdate(t, at, service.name)
