@@ -22,7 +22,7 @@ type metricRow struct{ kind, labels, help string }
 var (
 	metricHelp   = regexp.MustCompile(`(?m)^# HELP (countersign_\S+) (.*)$`)
 	metricType   = regexp.MustCompile(`(?m)^# TYPE (countersign_\S+) (.*)$`)
-	metricSample = regexp.MustCompile(`(?m)^(countersign_[a-z_]+?)(?:_bucket|_sum|_count)?(?:\{(.*)\})? `)
+	metricSample = regexp.MustCompile(`(?m)^(countersign_[a-z0-9_]+?)(?:_bucket|_sum|_count)?(?:\{(.*)\})? `)
 	metricLabel  = regexp.MustCompile(`([a-z]+)="`)
 )
 
@@ -107,7 +107,7 @@ func documentedMetrics(t *testing.T, page string) map[string]metricRow {
 		t.Fatal(err)
 	}
 	rows := map[string]metricRow{}
-	for _, m := range regexp.MustCompile("(?m)^\\| `(countersign_[a-z_]+)` \\| ([a-z]+) \\| (.*) \\| (.*) \\|$").FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `(countersign_[a-z0-9_]+)` \\| ([a-z]+) \\| (.*) \\| (.*) \\|$").FindAllStringSubmatch(string(text), -1) {
 		rows[m[1]] = metricRow{m[2], strings.TrimSpace(m[3]), m[4]}
 	}
 	return rows
@@ -164,7 +164,7 @@ func TestAlertRulesNameMetricsThatExist(t *testing.T) {
 	t.Parallel()
 	store, addon := scrapeBoth(t)
 	rules := readAlerts(t, "alerts.yml")
-	names := regexp.MustCompile(`countersign_[a-z_]+`).FindAllString(rules, -1)
+	names := regexp.MustCompile(`countersign_[a-z0-9_]+`).FindAllString(rules, -1)
 	for _, name := range names {
 		if name = strings.TrimSuffix(name, "_bucket"); store[name].kind == "" && addon[name].kind == "" {
 			t.Errorf("no server has %s", name)
