@@ -124,7 +124,7 @@ export const people = [
     name: 'the first run', site: 'new', cases: [
       get('GET /{$}', { name: 'setup', as: 'stranger' }),
       get('GET /admincp/setup', { name: 'setup-direct', as: 'stranger', leads: true }),
-      post('POST /admincp/setup', { name: 'setup-refused', as: 'stranger', values: { token: 'A', email: 'ada', password: 'short' }, button: 'Create and continue', status: 403 }),
+      post('POST /admincp/setup', { name: 'setup-refused', as: 'stranger', values: { token: 'A', email: 'ada@site.example', password: 'four quiet green words' }, button: 'Create and continue', status: 403 }),
       post('POST /admincp/setup', { name: 'setup-empty', as: 'stranger', button: 'Create and continue', status: 422 }),
     ],
   },

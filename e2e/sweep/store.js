@@ -70,7 +70,7 @@ export const store = [
     name: 'the first run of a store', site: 'newStore', cases: [
       get('GET /setup', { name: 'store-setup', as: 'stranger' }),
       get('GET /w', { name: 'store-setup-wanted', as: 'stranger', leads: true }),
-      post('POST /setup', { name: 'store-setup-refused', as: 'stranger', values: { token: 'A', email: 'ada', password: 'short' }, button: 'Create and continue', status: 403 }),
+      post('POST /setup', { name: 'store-setup-refused', as: 'stranger', values: { token: 'A', email: 'ada@site.example', password: 'four quiet green words' }, button: 'Create and continue', status: 403 }),
       post('POST /setup', { name: 'store-setup-empty', as: 'stranger', button: 'Create and continue', status: 422 }),
     ],
   },
