@@ -13,7 +13,7 @@ function frameWords(product) {
   const beside = signIn.slice(0, signIn.lastIndexOf('/'));
   return (word) => {
     const literal = word.match(/^"([^"]*)"$/), shared = word.match(/^f\.siblingPath\("([^"]+)"\)$/);
-    const known = { 'f.SignIn': signIn, 'f.Account': account, security: `${account}/security`, sessions: `${account}/sessions`, users: `${beside}/users`, folder: '' };
+    const known = { 'f.SignIn': signIn, 'f.Account': account, security: `${account}/security`, sessions: `${account}/sessions`, users: `${beside}/users`, folder: product === 'addon' ? '/api-addons' : '' };
     const found = literal?.[1] ?? (shared && `${beside}/${shared[1]}`) ?? known[word];
     if (found === undefined) throw new Error(`a route of the frame is made of ${word}, which the tests do not know`);
     return found;

@@ -287,6 +287,7 @@ export const store = [
       post('POST /users/{id}/administrator', { name: 'user-promoted', at: '/users/3/administrator', values: { password: ada.password }, button: 'Promote to administrator' }),
       get('GET /users/{id}/administrator', { name: 'user-demote', path: '/users/3/administrator' }),
       get('ANY /w/', { name: 'store-nowhere', path: `${at}/nowhere`, status: 404 }),
+      get('ANY /w/{workspace}/', { name: 'store-nowhere-in-workspace', path: `${at}/nowhere`, status: 404 }),
       get('ANY /me/', { name: 'store-wrong-method', path: '/me/sessions/end', status: 405 }),
       get('ANY /users/', { name: 'store-nowhere-users', path: '/users/nowhere/at-all', status: 404 }),
     ],

@@ -17,6 +17,7 @@ const noPages = [
   'ANY /license',
   'ANY /license/move',
   'ANY /license/revoke',
+  'GET /api-addons/licenses',
   'GET /licenses',
   'GET /w/{workspace}/audit.csv',
   'GET /w/{workspace}/audit.jsonl',
