@@ -245,7 +245,8 @@ func TestACallThatIsLoggedAllocatesNoMore(t *testing.T) {
 			h.ServeHTTP(w, r)
 		})
 	}
-	if on, off := allocations(requests.DefaultKeep), allocations(requests.Keep{}); on > off {
+	const pooled = 1 // with the race detector, pools forget at random
+	if on, off := allocations(requests.DefaultKeep), allocations(requests.Keep{}); on > off+pooled {
 		t.Errorf("%v allocations with the log, %v without", on, off)
 	}
 }
