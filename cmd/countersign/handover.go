@@ -13,7 +13,7 @@ import (
 // clockGrain is by how much the time of a file may be before that of the program.
 const clockGrain = time.Second
 
-// handOver gives the files that a command of root has left in the data folder of another user to that user: their service
+// handOver leaves the files that a command of root has written in the data folder of another user to that user: their service
 // could not write them. Files from before the command stay, and so does one with several names, which may be outside.
 func (a *app) handOver(dir string, began time.Time) {
 	info, err := os.Stat(dir)

@@ -18,7 +18,7 @@ const CompressFrom = 16 << 10
 // Response is a JSON body that can be sent many times. It is immutable and may be shared.
 type Response struct {
 	Plain      Form
-	Compressed func() Form // nil: there is no compressed form
+	Compressed func() Form // nil without a compressed form
 	Keep       []string    // Cache-Control, nil: only the client may cache it, and must revalidate it each time
 }
 

@@ -81,7 +81,7 @@ func newDeliveries(most load, exempt []netip.Prefix, note func(reason)) *deliver
 	}
 }
 
-// add counts more for one, for which others are broken off if it may. It returns false when there is no room, and for one
+// add counts more for one, for which others are broken off if it may. It returns false without room, and for one
 // that was broken off itself.
 func (d *deliveries) add(one *delivery, more load, mayBreak bool) bool {
 	d.mu.Lock()

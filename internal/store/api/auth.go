@@ -57,7 +57,7 @@ func (f *frontEnd) identified(w http.ResponseWriter, r *http.Request, p *web.Par
 	return access, nil
 }
 
-// maybePublic reports whether a key that was not found may have been publishable. A missing one is no secret either.
+// maybePublic reports whether a key that was not found may have been publishable. A missing one is not secret either.
 func maybePublic(key string) bool { return key == "" || strings.HasPrefix(key, "csp_") }
 
 // authenticate finds the key and counts failures by address.

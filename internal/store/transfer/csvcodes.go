@@ -64,7 +64,7 @@ func (imp *importer) stageSale(ctx context.Context, line int, l purchaseLine) er
 	return nil
 }
 
-// isPlaceholder reports whether a cell says that there is no code.
+// isPlaceholder reports whether a cell stands for a missing code.
 func isPlaceholder(code string) bool {
 	return slices.Contains([]string{"n/a", "na", "-", "–", "none", "null", "nil", "0", "pending", "unknown"}, strings.ToLower(code))
 }

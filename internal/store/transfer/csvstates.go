@@ -117,7 +117,7 @@ func (s *soldRow) isTakenBack() bool {
 	return s.state == storedb.StateRefunded || s.state == storedb.StateChargedBack || s.refunded || s.disputed || s.refund != 0
 }
 
-// leftOut is why the row is no purchase of its own, "" for one that is.
+// leftOut is why the row does not become a purchase, "" for one that does.
 func (s *soldRow) leftOut() string {
 	switch {
 	case s.test:
