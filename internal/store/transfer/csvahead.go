@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // readAhead reads the rows before they are staged where one can't be read without the others: dates
-// that do not tell day and month apart by themselves, and rows about the sale of another row. It
-// returns a reader that begins anew.
+// that do not tell day and month apart by themselves, rows about the sale of another row, and rows of
+// one order. It returns a reader that begins anew.
 func (imp *importer) readAhead(ctx context.Context, rows *csvReader, file io.ReadSeeker) (*csvReader, error) {
 	p := imp.csv
 	byRows := p.reading.dates == DatesByRows && len(p.dateColumns()) > 0
@@ -24,7 +26,13 @@ func (imp *importer) readAhead(ctx context.Context, rows *csvReader, file io.Rea
 			return nil, err
 		}
 	}
-	if !byRows && !refunds {
+	ofOrders := p.order > 0 && p.sale != nil
+	if ofOrders {
+		if err := imp.findOrders(ctx, file); err != nil {
+			return nil, err
+		}
+	}
+	if !byRows && !refunds && !ofOrders {
 		return rows, nil
 	}
 	return imp.reread(file)
@@ -64,26 +72,41 @@ func (imp *importer) eachRow(ctx context.Context, file io.ReadSeeker, do func(li
 	return nil
 }
 
-// findDates finds whether day or month is first.
+// findDates finds for each column of dates whether day or month is first.
 func (imp *importer) findDates(ctx context.Context, file io.ReadSeeker) error {
 	const enough = 1000
-	dates := imp.csv.dateColumns()
-	var seen orders
-	rows := 0
+	p := imp.csv
+	dates, seen, rows := p.dateColumns(), make([]seenDates, len(p.header)), 0
 	err := imp.eachRow(ctx, file, func(_ int, cells []string) bool {
-		there := false
+		there, numeric := false, false
 		for _, column := range dates {
-			there = there || cells[column] != ""
-			seen.note(cells[column])
+			seen[column].note(cells[column])
+			there, numeric = there || cells[column] != "", numeric || seen[column].numeric
 		}
 		if there {
 			rows++
 		}
-		return seen.numeric || rows < enough // else dates are of another form
+		return numeric || rows < enough // else dates are of another form
 	})
-	imp.csv.reading.dates = seen.order()
-	imp.report.CSV.Dates = imp.csv.reading.dates
+	p.reading.byColumn = sqldb.Convert(seen, seenDates.order)
+	imp.reportDates()
 	return err
+}
+
+// reportDates reports the orders of day and month that the rows have: those of columns, and that of the file if
+// it has one only.
+func (imp *importer) reportDates() {
+	r := imp.report.CSV
+	all := map[DateOrder]bool{}
+	for i, order := range imp.csv.reading.byColumn {
+		r.Columns[i].Dates = order
+		if order != DatesByRows {
+			r.Dates, all[order] = order, true
+		}
+	}
+	if len(all) > 1 {
+		r.Dates = DatesByRows
+	}
 }
 
 // dateColumns are the places of the columns that are dates.

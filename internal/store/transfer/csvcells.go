@@ -19,11 +19,20 @@ type (
 
 // reading says how the cells of a file are read.
 type reading struct {
-	dates  DateOrder
-	cents  bool                     // amounts are in hundredths
-	states map[string]storedb.State // by folded words, as somebody has said it
-	shop   map[string]storedb.State // by folded words, as the shop has them whose export the file is
-	report *CSVReport               // what was read, nil where nobody is told
+	dates    DateOrder
+	byColumn []DateOrder              // of the columns, where the rows decide
+	cents    bool                     // amounts are in hundredths
+	states   map[string]storedb.State // by folded words, as somebody has said it
+	shop     map[string]storedb.State // by folded words, as the shop has them whose export the file is
+	report   *CSVReport               // what was read, nil where nobody is told
+}
+
+// ofColumn reads the cells of one column.
+func (in reading) ofColumn(i int) reading {
+	if in.byColumn != nil {
+		in.dates = in.byColumn[i]
+	}
+	return in
 }
 
 // ask notes a text of which nobody has said what it means.

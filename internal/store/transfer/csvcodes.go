@@ -2,10 +2,11 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
-	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
@@ -42,18 +43,18 @@ func (imp *importer) stageSale(ctx context.Context, line int, l purchaseLine) er
 		seen[rules.FoldCode(code)] = true
 		return twice
 	})
-	price := l.Price.Money
-	var all []storedb.Purchase
-	for i, code := range codes {
-		l.PurchaseCode = code
-		if !l.sold.each {
-			l.Price.Money = share(price, i, len(codes))
-		}
-		p, err := imp.checkPurchase(ctx, l)
-		if err != nil {
+	sales, err := imp.csv.divide(l, codes)
+	if err != nil {
+		return err
+	}
+	all := make([]storedb.Purchase, len(sales))
+	for i, sale := range sales {
+		if err := imp.leavePriceOut(ctx, line, &sale); err != nil {
 			return err
 		}
-		all = append(all, p)
+		if all[i], err = imp.checkPurchase(ctx, sale); err != nil {
+			return err
+		}
 	}
 	for part, p := range all {
 		if err := imp.addPurchase(ctx, line, part, l.Workspace, p); err != nil {
@@ -64,16 +65,24 @@ func (imp *importer) stageSale(ctx context.Context, line int, l purchaseLine) er
 	return nil
 }
 
+// leavePriceOut has a sale of which only the total of its order is known without a price, or with that of the store.
+func (imp *importer) leavePriceOut(ctx context.Context, line int, l *purchaseLine) error {
+	if !l.sold.noPrice {
+		return nil
+	}
+	p, err := imp.stored(ctx, l.PurchaseCode)
+	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
+		return err
+	}
+	if l.Price.Money = 0; err == nil && p.Currency == l.Currency {
+		l.Price.Money = p.Price
+	} else {
+		imp.report.NoPrice.note(line)
+	}
+	return nil
+}
+
 // isPlaceholder reports whether a cell stands for a missing code.
 func isPlaceholder(code string) bool {
 	return slices.Contains([]string{"n/a", "na", "-", "–", "none", "null", "nil", "0", "pending", "unknown"}, strings.ToLower(code))
-}
-
-// share is what one of several gets of an amount. All together are the amount.
-func share(all countersign.Money, i, of int) countersign.Money {
-	n, rest := all/countersign.Money(of), all%countersign.Money(of)
-	if countersign.Money(i) < rest {
-		n++
-	}
-	return n
 }

@@ -97,7 +97,7 @@ func (in reading) dateOf(cell, text string) (day time.Time, rest string, err err
 	return day, "", fmt.Errorf("the month %q of the date %q is not an English one; write it as 2024-04-27", parts[month], cell)
 }
 
-// numericDate reads the year first, or else day and month in the order of the file.
+// numericDate reads the year first, or else day and month in the order of the column.
 func (in reading) numericDate(cell string, m []string) (day time.Time, rest string, err error) {
 	a, b, c := atoi(m[1]), atoi(m[3]), atoi(m[5])
 	switch {
@@ -169,14 +169,14 @@ func atoi(digits string) int {
 	return n
 }
 
-// orders collects what the dates of a file say about the order of day and month.
-type orders struct {
+// seenDates collects what the dates of a column say about the order of day and month.
+type seenDates struct {
 	numeric              bool // there are dates like 04/05/2024
 	dayFirst, monthFirst bool
 }
 
 // note looks at a cell that is to be a date.
-func (o *orders) note(cell string) {
+func (o *seenDates) note(cell string) {
 	m := numericDate.FindStringSubmatch(plainSpaces(cell))
 	if m == nil || m[2] != m[4] || len(m[1]) > 2 || len(m[5]) != 4 {
 		return
@@ -188,7 +188,7 @@ func (o *orders) note(cell string) {
 }
 
 // order is that of all rows, if they have one.
-func (o orders) order() DateOrder {
+func (o seenDates) order() DateOrder {
 	switch {
 	case o.dayFirst && !o.monthFirst:
 		return DatesDayFirst

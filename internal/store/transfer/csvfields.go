@@ -22,10 +22,10 @@ type field[L any] struct {
 var purchaseFields = []field[purchaseLine]{
 	{"purchase_code", []string{"code", "license code", "licence code", "license key", "item purchase code"}, "", text(func(l *purchaseLine) *string { return &l.PurchaseCode })},
 	{"item_id", []string{"product id", "item", "product"}, "", text(func(l *purchaseLine) *string { return &l.sold.item })},
-	{"license_type", []string{"license", "licence", "licence type"}, "", func(l *purchaseLine, cell string, _ reading) error { l.LicenseType = readLicenseType(cell); return nil }},
+	{licenseField, []string{"license", "licence", "licence type"}, "", func(l *purchaseLine, cell string, _ reading) error { l.LicenseType = readLicenseType(cell); return nil }},
 	{"variant", []string{"variants", "variation", "variant name"}, "", func(l *purchaseLine, cell string, _ reading) error { l.sold.variant = cell; return nil }},
-	{"price", []string{"amount", "item price", "sale price"}, "price", func(l *purchaseLine, cell string, in reading) error { return l.setPrice(cell, in, false) }},
-	{"unit_price", nil, "price", func(l *purchaseLine, cell string, in reading) error { return l.setPrice(cell, in, true) }},
+	{priceField, []string{"amount", "item price", "sale price"}, "price", func(l *purchaseLine, cell string, in reading) error { return l.setPrice(cell, in, false) }},
+	{unitPriceField, nil, "price", func(l *purchaseLine, cell string, in reading) error { return l.setPrice(cell, in, true) }},
 	{"currency", []string{"currency code"}, "", currency(func(l *purchaseLine) *string { return &l.Currency })},
 	{"supported_until", []string{"support until", "support ends", "support expires", "support expiry date"}, "supported_until", optionalDate(func(l *purchaseLine) **timestamp { return &l.SupportedUntil })},
 	{"downloaded", nil, "downloaded", yesNo(func(l *purchaseLine) *bool { return &l.Downloaded })},
@@ -61,12 +61,15 @@ var purchaseFields = []field[purchaseLine]{
 	{"buyer_email", []string{"email", "customer email"}, "buyer_email", text(func(l *purchaseLine) *string { return &l.Buyer.Email })},
 }
 
-// The fields that are more than a cell of a row: several columns may be one, or it is about the sale of
-// another row.
+// The fields that are more than a cell of a row: several columns may be one, it is about the sale of
+// another row, or other columns or rows may say it, too.
 const (
-	stateField    = "state"
-	unpaidField   = "unpaid"
-	refundOfField = "refund_of"
+	stateField     = "state"
+	unpaidField    = "unpaid"
+	refundOfField  = "refund_of"
+	licenseField   = "license_type"
+	priceField     = "price"
+	unitPriceField = "unit_price"
 )
 
 // mayRepeat reports whether several columns may be a field.

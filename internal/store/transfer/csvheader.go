@@ -47,7 +47,7 @@ func (imp *importer) readHeader(ctx context.Context, r *csvReader) (*csvPlan, er
 	}
 	imp.report.CSV = p.report(r)
 	p.reading.report = imp.report.CSV
-	if len(o.Map) == 0 {
+	if !p.mapsAll() {
 		if err := imp.recallColumns(ctx, p); err != nil {
 			return nil, err
 		}
@@ -178,27 +178,43 @@ func (imp *importer) recallColumns(ctx context.Context, p *csvPlan) error {
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return nil
 	}
-	imp.report.CSV.Remembered = err == nil
-	p.recall(kept)
+	imp.report.CSV.Remembered = err == nil && p.recall(kept)
 	imp.report.CSV.Cents = p.reading.cents
 	return err
 }
 
-// recall takes what an earlier import has kept. What the options say counts more.
-func (p *csvPlan) recall(kept map[string]string) {
+// mapsAll reports whether the options say what every column is, as a form does: nothing is then recalled.
+func (p *csvPlan) mapsAll() bool {
+	return !slices.ContainsFunc(p.header, func(name string) bool { _, said := p.fieldOf[fold(name)]; return !said })
+}
+
+// recall takes what an earlier import has kept, and reports whether that is anything. What the options say
+// counts more.
+func (p *csvPlan) recall(kept map[string]string) (took bool) {
+	known := foldedSet(p.header)
 	for name, value := range kept {
-		if word, is := strings.CutPrefix(name, statePrefix); is {
-			if _, said := p.reading.states[word]; !said {
-				p.reading.states[word] = storedb.State(value)
-			}
-		} else if name == centsKey {
-			p.reading.cents = true
-		} else if text, is := strings.CutPrefix(name, itemPrefix); is {
-			if _, said := p.items.said[text]; !said {
-				p.items.said[text], _ = strconv.ParseInt(value, 10, 64)
-			}
-		} else {
-			p.fieldOf[name] = value
+		word, isWord := strings.CutPrefix(name, statePrefix)
+		text, isItem := strings.CutPrefix(name, itemPrefix)
+		switch {
+		case isWord:
+			took = addNew(p.reading.states, word, storedb.State(value)) || took
+		case isItem:
+			id, _ := strconv.ParseInt(value, 10, 64)
+			took = addNew(p.items.said, text, id) || took
+		case name == centsKey:
+			p.reading.cents, took = true, true
+		case known[name]: // the column of reasons may be missing
+			took = addNew(p.fieldOf, name, value) || took
 		}
 	}
+	return took
+}
+
+// addNew adds an entry to a map that does not have it, and reports whether it did.
+func addNew[V any](to map[string]V, key string, value V) bool {
+	if _, there := to[key]; there {
+		return false
+	}
+	to[key] = value
+	return true
 }

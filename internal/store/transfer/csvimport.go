@@ -16,6 +16,9 @@ import (
 
 // stageCSV stages the rows of a file.
 func (imp *importer) stageCSV(ctx context.Context, file io.ReadSeeker) error {
+	if err := checkNotUTF8(file, imp.options.CSV.Encoding); err != nil {
+		return err
+	}
 	rows := newCSVReader(file, imp.options.CSV.Encoding)
 	var err error
 	if imp.csv, err = imp.planCSV(ctx, rows); err != nil {
@@ -84,11 +87,8 @@ func (imp *importer) csvCells(rows *csvReader) ([]string, error) {
 	cells = cells[:columns]
 	if p := imp.csv; p.order > 0 {
 		cells = slices.Clone(cells)
-		more := p.continueOrder(cells, rows.before)
+		p.continueOrder(cells, rows.before)
 		rows.before, rows.beforeLine = cells, rows.line
-		if more && p.sums {
-			return nil, badf("the order has several rows and one total; import it with the price of each row")
-		}
 	}
 	return cells, nil
 }
@@ -129,7 +129,7 @@ func (imp *importer) rejectedRow(rows *csvReader, reason string) []byte {
 	}
 	cells = slices.Clone(cells)
 	if imp.csv.order > 0 && rows.beforeLine == rows.line {
-		cells = slices.Clone(rows.before) // alone, the row lacks what the first of its order has
+		cells = imp.csv.aloneInOrder(rows.before)
 	}
 	columns := len(imp.csv.originalHeader())
 	for len(cells) < columns {
@@ -174,6 +174,10 @@ func (imp *importer) planPurchases(p *csvPlan) error {
 	if err != nil {
 		return err
 	}
+	if slices.Contains(p.fields, priceField) && slices.Contains(p.fields, unitPriceField) {
+		return badColumns("One column is %s and another is %s; ignore one of them", priceField, unitPriceField)
+	}
+	p.findSums()
 	if err := p.checkIgnored(); err != nil {
 		return err
 	}
@@ -192,6 +196,7 @@ func (imp *importer) planPurchases(p *csvPlan) error {
 	p.sale = func(cells []string) (purchaseLine, error) {
 		l := purchaseLine{Type: "purchase", Workspace: p.workspace.Account.Username}
 		err := fill(&l, list, constants, p.shopCells(cells), p.reading)
+		p.readOrder(&l, cells)
 		return l, err
 	}
 	p.stage = func(ctx context.Context, line int, cells []string) error {
@@ -209,11 +214,10 @@ func (imp *importer) planPurchases(p *csvPlan) error {
 
 // stageSold stages what a row says: a sale, that one was taken back, or nothing.
 func (imp *importer) stageSold(ctx context.Context, line int, l purchaseLine) error {
-	p := imp.csv
 	if word := l.sold.leftOut(); word != "" {
 		return imp.leaveOut(ctx, l, word)
 	}
-	if l.sold.isRefund(l.Price.Money, p.shop != nil) {
+	if l.sold.isRefund(l.Price.Money, imp.csv.shop != nil) {
 		return imp.stageRefund(ctx, line, l)
 	}
 	if l.sold.noState && !l.sold.hasState {
@@ -225,13 +229,6 @@ func (imp *importer) stageSold(ctx context.Context, line int, l purchaseLine) er
 	}
 	if err := imp.readItem(ctx, &l); err != nil {
 		return err
-	}
-	if err := p.takeBack(&l); err != nil {
-		return err
-	}
-	l.State = l.sold.settle(l.Price.Money)
-	if l.State == storedb.StateActive {
-		l.StateAt = nil
 	}
 	return imp.stageSale(ctx, line, l)
 }
@@ -296,7 +293,7 @@ func fill[L any](l *L, list []*field[L], constants func(*L) error, cells []strin
 			if f == nil || first != (f.name == "currency") {
 				continue
 			}
-			if err := f.set(l, cells[i], in); err != nil {
+			if err := f.set(l, cells[i], in.ofColumn(i)); err != nil {
 				faults = append(faults, f.name+": "+err.Error())
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
+	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 	"github.com/google/go-cmp/cmp"
@@ -92,6 +93,10 @@ func TestRowsAsSpreadsheetsLeaveThem(t *testing.T) {
 			"A 49.00 2026-04-27 , C 49.00 2026-04-27 ", map[int]string{3: "the amount is in €, but the currency is USD"}},
 		{"amounts in cents", header + "A,1,Regular,4900,USD,2026-04-27,\nB,1,Regular,49.50,USD,2026-04-27,\n", transfer.CSVOptions{Cents: true},
 			"A 49.00 2026-04-27 ", map[int]string{3: "not a whole number of cents"}},
+		{"columns of dates with orders of their own", strings.Replace(header, "buyer", "buyer,support_until", 1) + "A,1,Regular,49,USD,04/05/2026,Ann,04/27/2027\nB,1,Regular,49,USD,27/04/2026,Bea,04/05/2027\n", transfer.CSVOptions{},
+			"A 49.00 2026-05-04 Ann, B 49.00 2026-04-27 Bea", nil},
+		{"an order that another column shows", strings.Replace(header, "buyer", "buyer,support_until", 1) + "A,1,Regular,49,USD,04/05/2026,,27/04/2027\n", transfer.CSVOptions{},
+			"", map[int]string{2: `date: the date "04/05/2026" is ambiguous`}},
 		{"several faults of a row", header + "A,one,Regular,forty,USD,soon,\n", transfer.CSVOptions{}, "",
 			map[int]string{2: `item_id: "one" is neither the id nor the name of an item; say which item it is; price: "forty" is not an amount like 49, 49.00 or 49,00; date: "soon" is not a date like`}},
 		{"codes that a spreadsheet has changed", header + "1.00001E+11,1,Regular,49,USD,2026-04-27,\n\u00a0A\u200b,1,Regular,49,USD,2026-04-27,\n", transfer.CSVOptions{},
@@ -132,6 +137,8 @@ func TestColumnsThatCannotBeToldAreRefusedBeforeAnyRow(t *testing.T) {
 			{"a value for a field that a column has", "code\n", transfer.CSVOptions{Workspace: "ada", Set: map[string]string{"code": "x"}}, "csv_columns", "the column \"code\" has it, too"},
 			{"a value that is not one", "code\n", transfer.CSVOptions{Workspace: "ada", Set: map[string]string{"date": "1.2.2024"}}, "csv_columns", "ambiguous"},
 			{"an order of dates that is not one", "code\n", transfer.CSVOptions{Workspace: "ada", Dates: "ymd"}, "import_dates", "Invalid order of dates"},
+			{"UTF-8 that somebody says is older", "code\nx\nJürgen\n", transfer.CSVOptions{Workspace: "ada", Encoding: transfer.EncodingWindows1252}, "import_utf8", "Line 3 has characters in UTF-8, so the file is not Windows-1252"},
+			{"one line of UTF-8 among older ones", "code\nJ\xfcrgen\nJürgen\n", transfer.CSVOptions{Workspace: "ada", Encoding: transfer.EncodingWindows1252}, "import_utf8", "Line 3"},
 			{"an encoding that is not one", "code\n", transfer.CSVOptions{Workspace: "ada", Encoding: "KOI8-R"}, "import_encoding", "Invalid encoding"},
 			{"an empty file", "\n", transfer.CSVOptions{Workspace: "ada"}, "csv_header", "the file is empty"},
 			{"two separators", "a,b;c\n", transfer.CSVOptions{Workspace: "ada"}, "csv_header", "two separators"},
@@ -181,6 +188,31 @@ func TestColumnsAreRememberedByTheirHeader(t *testing.T) {
 		}
 		if _, err := import_("bob", nil, "code-4"); !fault.HasCode(err, "csv_columns") {
 			t.Errorf("another workspace uses it: %v", err)
+		}
+	})
+}
+
+func TestAMapOfSomeColumnsChangesThoseAlone(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		file := func(code, state string) string {
+			return "Ref,Item,License,Currency,Date,Zustand,Note,reason\n" + code + ",1,Regular,USD,2026-04-27," + state + ",5.00,\n"
+		}
+		o := func(fields map[string]string) transfer.ImportOptions { return storetest.CSVInto("ada", fields) }
+		first := o(map[string]string{"Ref": "code", "Zustand": "state", "Note": "", "reason": ""})
+		first.CSV.States = map[string]storedb.State{"bezahlt": storedb.StateActive, "erstattet": storedb.StateRefunded}
+		f.ImportText(t, file("A-001", "bezahlt"), first)
+		for code, fields := range map[string]map[string]string{"A-002": {"Ref": "purchase_code"}, "A-003": {"Note": "price"}, "A-004": nil} {
+			r, bad := f.ImportText(t, strings.Replace(file(code, "erstattet"), ",reason", "", 1), o(fields))
+			if len(bad) > 0 || !r.CSV.Remembered || f.Purchase(t, code).State != storedb.StateRefunded {
+				t.Errorf("%s: %+v, %v", code, r.CSV, bad)
+			}
+		}
+		if got := codesAndStates(t, f); got != "A-001 active A-002 refunded A-003 refunded A-004 refunded" {
+			t.Error(got)
+		}
+		f.ImportText(t, file("A-005", "bezahlt"), o(nil))
+		if got := f.Purchase(t, "A-005").Price; got != 500 {
+			t.Errorf("the column that was named last is %s", got)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -90,16 +91,20 @@ func licenseBehind(name string) string {
 	return ""
 }
 
-// isExtended reports whether a variant, or a part of it between signs, is the Extended license.
-func isExtended(variant string) bool {
+// variantLicense is the license that a variant, or a part of it between signs, names: "" for none, and
+// Extended where it names both.
+func variantLicense(variant string) (license string) {
 	for part := range strings.FieldsFuncSeq(variant, func(r rune) bool { return strings.ContainsRune("()[],;:/|", r) }) {
 		for word := range strings.SplitSeq(part, " - ") {
-			if readLicenseType(strings.TrimSpace(word)) == countersign.LicenseExtended {
-				return true
+			switch named := readLicenseType(strings.TrimSpace(word)); named {
+			case countersign.LicenseExtended:
+				return named
+			case countersign.LicenseRegular:
+				license = named
 			}
 		}
 	}
-	return false
+	return license
 }
 
 // withItemFault is the error of a row, also with what is wrong with its item.
@@ -128,11 +133,25 @@ func (imp *importer) readItem(ctx context.Context, l *purchaseLine) error {
 		return reason("item_id: " + err.Error())
 	}
 	l.ItemID = id
-	switch {
-	case isExtended(l.sold.variant):
-		l.LicenseType = countersign.LicenseExtended
-	case license != "":
-		l.LicenseType = license
+	return imp.csv.readLicense(l, license)
+}
+
+// readLicense makes the license of a sale the one that its row names: in a column, in the variant, or behind
+// the name of the item. A value for all rows is for those that name none.
+func (p *csvPlan) readLicense(l *purchaseLine, behindName string) error {
+	named := []struct{ license, cell string }{{variantLicense(l.sold.variant), l.sold.variant}, {behindName, l.sold.item}}
+	if slices.Contains(p.fields, licenseField) {
+		named = append(named, struct{ license, cell string }{l.LicenseType, l.LicenseType})
+	}
+	first := ""
+	for _, n := range named {
+		switch {
+		case n.license == "":
+		case first == "":
+			first, l.LicenseType = n.cell, n.license
+		case n.license != l.LicenseType:
+			return badf("the row names two licenses, %q and %q; correct the one that is wrong", first, n.cell)
+		}
 	}
 	return nil
 }

@@ -19,8 +19,7 @@ type CSVOptions struct {
 	// store with one workspace.
 	Workspace string
 	// Map has the field of a column by the column's name, "" for a column to ignore. Columns
-	// that it does not have are known by their names. An empty Map is that of the last import
-	// with this header.
+	// that it does not have are those of the last import with this header, or known by their names.
 	Map map[string]string
 	// Set has the value of a field for all rows, by the field's name.
 	Set map[string]string
@@ -48,7 +47,7 @@ type CSVOptions struct {
 type CSVReport struct {
 	Separator string `json:"separator"`
 	Encoding  string `json:"encoding"`
-	// Dates is the order of day and month, if the options or the rows have one.
+	// Dates is the order of day and month in all columns, if the options or the rows have one.
 	Dates DateOrder `json:"dates,omitempty"`
 	// Shop is the name of the shop whose export the file is, "" for none that is known.
 	Shop string `json:"shop,omitempty"`
@@ -67,6 +66,8 @@ type CSVReport struct {
 type CSVColumn struct {
 	Name  string `json:"name"`
 	Field string `json:"field"`
+	// Dates is the order of day and month that the rows have in this column, if they have one.
+	Dates DateOrder `json:"dates,omitempty"`
 }
 
 // csvPlan is how the rows of a file are read.
@@ -85,7 +86,8 @@ type csvPlan struct {
 	order                             int                // the column that rows of an order share, from 1, 0 for none
 	refunds                           map[string]*refund // by folded codes, for files with rows about other rows
 	watched                           []int              // the ignored columns whose cells are looked at
-	sums                              bool               // the price of a row is that of its whole order
+	orders                            orders
+	sums                              bool // the price of a row is that of its whole order
 	sale                              func(cells []string) (purchaseLine, error)
 	stage                             func(ctx context.Context, line int, cells []string) error
 }
@@ -109,7 +111,7 @@ func (imp *importer) planCSV(ctx context.Context, r *csvReader) (*csvPlan, error
 		err = imp.planItems(p)
 	}
 	for i, field := range p.fields {
-		imp.report.CSV.Columns = append(imp.report.CSV.Columns, CSVColumn{p.header[i], field})
+		imp.report.CSV.Columns = append(imp.report.CSV.Columns, CSVColumn{Name: p.header[i], Field: field})
 	}
 	return p, err
 }

@@ -180,7 +180,7 @@ func TestTheOrderOfDayAndMonthIsThatOfTheRowsThatHaveOne(t *testing.T) {
 		"27/04/2024 04/27/2024 04/05/2024": DatesByRows,
 		"27/04/24 99/99/2024 27/13/2024":   DatesByRows,
 	} {
-		var seen orders
+		var seen seenDates
 		for cell := range strings.FieldsSeq(cells) {
 			seen.note(cell)
 		}

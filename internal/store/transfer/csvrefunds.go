@@ -40,17 +40,17 @@ type refundRow struct {
 
 // findRefunds reads which sales are taken back by other rows, and which of them are in the file.
 func (imp *importer) findRefunds(ctx context.Context, file io.ReadSeeker) error {
-	p := imp.csv
+	p, most := imp.csv, cmp.Or(imp.options.mostAhead, maxRefunds)
 	p.refunds = map[string]*refund{}
 	err := imp.eachRow(ctx, file, func(line int, cells []string) bool {
 		l, err := p.sale(cells)
 		if l.sold.refundOf != "" && (err != nil || l.sold.isRefund(l.Price.Money, p.shop != nil)) {
 			p.addRefund(line, l, err)
 		}
-		return len(p.refunds) <= maxRefunds
+		return len(p.refunds) <= most
 	})
-	if len(p.refunds) > maxRefunds {
-		return fault.Invalid("csv_refunds", fmt.Sprintf("More than %d sales are taken back by rows of their own; split the file", maxRefunds))
+	if len(p.refunds) > most {
+		return fault.Invalid("csv_refunds", fmt.Sprintf("More than %d sales are taken back by rows of their own; split the file", most))
 	}
 	if err != nil || len(p.refunds) == 0 {
 		return err
@@ -112,22 +112,17 @@ func (r *refund) of(currency string) (soldRow, error) {
 	return soldRow{refund: r.sum, refunded: r.whole, disputed: r.charged}, nil
 }
 
-// takeBack adds to a sale what other rows say about it.
+// takeBack adds to the sale of one code what other rows say about it.
 func (p *csvPlan) takeBack(l *purchaseLine) error {
-	for _, code := range codesIn(l.PurchaseCode) {
-		r := p.refunds[rules.FoldCode(code)]
-		if r == nil {
-			continue
-		}
-		said, err := r.of(l.Currency)
-		if err != nil {
-			return err
-		}
-		l.sold.disputed = l.sold.disputed || said.disputed
-		l.sold.refunded = l.sold.refunded || said.refunded
-		l.sold.refund = max(l.sold.refund, -l.sold.refund) + said.refund
+	r := p.refunds[rules.FoldCode(l.PurchaseCode)]
+	if r == nil {
+		return nil
 	}
-	return nil
+	said, err := r.of(l.Currency)
+	l.sold.disputed = l.sold.disputed || said.disputed
+	l.sold.refunded = l.sold.refunded || said.refunded
+	l.sold.refund = said.refund
+	return err
 }
 
 // stageRefund stages what a row says about a sale that only the store has. A row about a sale of the

@@ -24,6 +24,8 @@ type shop struct {
 	cents bool
 	// order is the column that is equal in rows of one order, whose later rows leave out what the first has.
 	order string
+	// total is the column of amounts that are those of a whole order.
+	total string
 	// read makes a cell what it is about, by its column.
 	read map[string]func(string) string
 	// refuse is why nothing of it can be imported.
@@ -52,7 +54,7 @@ var shops = []*shop{
 		columns: [][2]string{{"license_key", "purchase_code"}, {"key", "purchase_code"}, {"product_name", "item_id"}, {"variant_name", "variant"}, {"total", "price"}, {"currency", "currency"}, {"created_at", "date"},
 			{"user_name", "buyer_name"}, {"user_email", "buyer_email"}, {"status", "state"}, {"refunded", "refunded"}, {"refunded_amount", "refunded_amount"}, {"test_mode", "test"},
 			{"status_formatted", ""}, {"refunded_at", ""}, {"refunded_amount_usd", ""}, {"refunded_amount_formatted", ""}}},
-	{name: "WooCommerce", needs: []string{"order_id", "order_total", "billing_email"}, order: "order_id", set: regularLicense, words: wooWords,
+	{name: "WooCommerce", needs: []string{"order_id", "order_total", "billing_email"}, order: "order_id", total: "order_total", set: regularLicense, words: wooWords,
 		columns: [][2]string{{"license_keys", "purchase_code"}, {"license_key", "purchase_code"}, {"line_item_name", "item_id"}, {"product_name", "item_id"}, {"line_item_product_id", "item_id"}, {"product_id", "item_id"},
 			{"line_item_variation", "variant"}, {"variation", "variant"}, {"line_item_total", "price"}, {"line_total", "price"}, {"item_total", "price"}, {"order_total", "price"}, {"order_currency", "currency"}, {"order_date", "date"}, {"status", "state"}, {"order_status", "state"},
 			{"billing_full_name", "buyer_name"}, {"billing_last_name", "buyer_name"}, {"billing_email", "buyer_email"}, {"total_refunded", "refunded_amount"}, {"refunded_total", "refunded_amount"}, {"order_refund", "refunded_amount"}}},
@@ -83,7 +85,7 @@ var shops = []*shop{
 			StateSkipped:             "held placed removed unclaimed returned " + paypalTypes},
 		columns: [][2]string{{"Transaction ID", "purchase_code"}, {"Item Title", "item_id"}, {"Subject", "item_id"}, {"Option 1 Value", "variant"}, {"Gross", "price"}, {"Currency", "currency"}, {"Date", "date"},
 			{"Name", "buyer_name"}, {"From Email Address", "buyer_email"}, {"Type", "state"}, {"Status", "state"}, {"Reference Txn ID", refundOfField}, {"Address Status", ""}}},
-	{name: "Shopify", needs: []string{"Financial Status", "Lineitem name"}, set: regularLicense, order: "Name", read: map[string]func(string) string{"noteattributes": noteCode},
+	{name: "Shopify", needs: []string{"Financial Status", "Lineitem name"}, set: regularLicense, order: "Name", total: "Total", read: map[string]func(string) string{"noteattributes": noteCode},
 		words: map[storedb.State]string{StateSkipped: "expired partiallypaid"},
 		columns: [][2]string{{"License Key", "purchase_code"}, {"Note Attributes", "purchase_code"}, {"Lineitem name", "item_id"}, {"Lineitem price", "unit_price"}, {"Total", "price"}, {"Currency", "currency"}, {"Created at", "date"},
 			{"Billing Name", "buyer_name"}, {"Email", "buyer_email"}, {"Financial Status", "state"}, {"Cancelled at", "cancelled"}, {"Fulfillment Status", ""}, {"Lineitem fulfillment status", ""}, {"Refunded Amount", ""}}},
@@ -145,8 +147,12 @@ func (s *shop) fieldsIn(header []string) map[string]string {
 	}
 	for _, c := range s.columns {
 		name, field := fold(c[0]), c[1]
-		if has[name] && (!taken[field] || mayRepeat(field)) {
-			all[name], taken[field] = field, true
+		is := field
+		if field == unitPriceField {
+			is = priceField
+		}
+		if has[name] && (!taken[is] || mayRepeat(field)) {
+			all[name], taken[is] = field, true
 		}
 	}
 	return all
@@ -168,7 +174,6 @@ func (p *csvPlan) use(s *shop) error {
 	p.shop, p.shopFields = s, s.fieldsIn(p.header)
 	p.reading.shop, p.reading.cents = words(s.words), p.reading.cents || s.cents
 	for i, name := range p.header {
-		p.sums = p.sums || fold(name) == "ordertotal" && p.target(i) == "price"
 		if s.order != "" && fold(name) == fold(s.order) {
 			p.order = i + 1
 		}
@@ -176,19 +181,38 @@ func (p *csvPlan) use(s *shop) error {
 	return nil
 }
 
-// continueOrder fills what a later row of an order leaves out, and reports whether it is one. before are the
-// cells of the row before it, nil for none.
-func (p *csvPlan) continueOrder(cells, before []string) bool {
+// findSums finds whether the price of a row is that of its whole order.
+func (p *csvPlan) findSums() {
+	for i, field := range p.fields {
+		p.sums = p.sums || p.shop != nil && p.shop.total != "" && field == priceField && fold(p.header[i]) == fold(p.shop.total)
+	}
+}
+
+// continueOrder fills what a later row of an order leaves out. before are the cells of the row before it,
+// nil for none.
+func (p *csvPlan) continueOrder(cells, before []string) {
 	at := p.order - 1
 	if before == nil || cells[at] == "" || cells[at] != before[at] {
-		return false
+		return
 	}
 	for i, cell := range cells {
 		if cell == "" && p.target(i) != "" {
 			cells[i] = before[i]
 		}
 	}
-	return true
+}
+
+// aloneInOrder are the cells of a row that has what the first row of its order says, without the total: when the
+// row comes again without the others, that is not its price.
+func (p *csvPlan) aloneInOrder(cells []string) []string {
+	cells = slices.Clone(cells)
+	if p.sale == nil {
+		return cells
+	}
+	if l, _ := p.sale(cells); l.sold.noPrice {
+		cells[slices.Index(p.fields, priceField)] = ""
+	}
+	return cells
 }
 
 // shopCells makes the cells of a row what they are about.

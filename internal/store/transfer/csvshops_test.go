@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
@@ -215,12 +216,12 @@ func TestASaleThatIsNoLongerPaidIsNamedWhileItsCodeIsGood(t *testing.T) {
 func TestItemsAreFoundByTheirNamesAndNeverGuessed(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, storetest.Lines(storetest.ItemText("ada", 7, `"name":"Rain"`), storetest.ItemText("ada", 8, `"name":"Twins"`), storetest.ItemText("ada", 9, `"name":"twins"`)))
-		header := "code,item,currency,date,license\n"
+		header := "code,item,currency,date\n"
 		row := func(code, item string) string {
-			return fmt.Sprintf("%s,%q,USD,2026-04-27,Regular\n", code, item)
+			return fmt.Sprintf("%s,%q,USD,2026-04-27\n", code, item)
 		}
 		o := storetest.CSVInto("ada", nil)
-		o.SkipBad, o.CSV.Items = true, map[string]int64{"xyzab": 7}
+		o.SkipBad, o.CSV.Items, o.CSV.Set = true, map[string]int64{"xyzab": 7}, map[string]string{"license": "Regular"}
 		_, bad := f.ImportText(t, header+row("A-001", "7")+row("A-002", " rain ")+row("A-003", "Rain (Extended)")+row("A-004", "Twins")+row("A-005", "Snow")+row("A-006", "XYZAB")+row("A-007", "Rain - Extended License"), o)
 		wantLines(t, bad, map[int]string{5: `2 items are called "Twins"; say which one it is`, 6: `"Snow" is neither the id nor the name of an item; say which item it is`})
 		for _, p := range purchasesOf(t, f) {
@@ -229,6 +230,40 @@ func TestItemsAreFoundByTheirNamesAndNeverGuessed(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestARowThatNamesTwoLicensesIsRejected(t *testing.T) {
+	storetest.EitherShops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, storetest.Lines(storetest.ItemText("ada", 7, `"name":"Rain"`)))
+		rows := []struct{ item, variant, license, want string }{
+			{"Rain (Extended)", "", "Regular", `"Rain (Extended)" and "Regular"`},
+			{"Rain - Regular License", "", "Extended", `"Rain - Regular License" and "Extended"`},
+			{"Rain", "(Extended)", "Regular", `"(Extended)" and "Regular"`},
+			{"Rain [Regular]", "Site - Extended", "", `"Site - Extended" and "Rain [Regular]"`},
+			{"Rain (Extended)", "Extended", "Extended License", ""}, {"Rain (Extended)", "", "", ""}, {"Rain", "Extended support", "Regular", ""},
+		}
+		file, wrong := "code,item,variant,license,currency,date\n", map[int]string{}
+		for i, r := range rows {
+			file += fmt.Sprintf("CODE-%d,%s,%s,%s,USD,2026-04-27\n", i, r.item, r.variant, r.license)
+			if r.want != "" {
+				wrong[i+2] = "the row names two licenses, " + r.want
+			}
+		}
+		o := storetest.CSVInto("ada", nil)
+		o.SkipBad = true
+		_, bad := f.ImportText(t, file, o)
+		wantLines(t, bad, wrong)
+		if got := codesAndLicenses(t, f); got != "CODE-4 Extended CODE-5 Extended CODE-6 Regular" {
+			t.Error(got)
+		}
+	})
+}
+
+func codesAndLicenses(t *testing.T, f *storetest.Fixture) string {
+	t.Helper()
+	all := sqldb.Convert(purchasesOf(t, f), func(p storedb.Purchase) string { return p.Code + " " + p.License })
+	slices.Sort(all)
+	return strings.Join(all, " ")
 }
 
 func TestSeveralCodesInACellAreSplitWhenAskedTo(t *testing.T) {

@@ -19,10 +19,13 @@ const StateSkipped storedb.State = "skip"
 // byWeight are the states. Of several that a row has, the last one counts.
 var byWeight = []storedb.State{storedb.StateActive, storedb.StateRefunded, storedb.StateChargedBack, storedb.StateRevoked, StateSkipped}
 
+// partWords are the words, folded, for a sale of which a part was paid back.
+var partWords = []string{"partiallyrefunded", "partiallyrefund", "partialrefund", "partialrefunded"}
+
 // usualStates are the words that shops have for the state of a sale, folded. A sale of which a part
 // was refunded stays good.
 var usualStates = words(map[storedb.State]string{
-	storedb.StateActive:      "active completed complete paid publish published delivered succeeded success sold valid enabled 1 partiallyrefunded partiallyrefund partialrefund partialrefunded",
+	storedb.StateActive:      "active completed complete paid publish published delivered succeeded success sold valid enabled 1 " + strings.Join(partWords, " "),
 	storedb.StateRefunded:    "refunded refund fullyrefunded",
 	storedb.StateChargedBack: "chargedback chargeback disputed dispute reversed reversal",
 	storedb.StateRevoked:     "revoked disabled inactive suspended blocked banned deactivated 0",
@@ -87,6 +90,9 @@ type soldRow struct {
 	refund                           countersign.Money // what was paid back
 	refundOf                         string            // the code of the sale that the row takes back
 	each                             bool              // the price is that of each code of the row
+	part                             bool              // a part was paid back, by the word of its state
+	inOrder, noPrice                 bool              // the refund is that of an order of several rows, or the price is
+	orderPaid                        countersign.Money // for all of the order
 }
 
 // readState reads one of the columns that are the state.
@@ -97,6 +103,7 @@ func (s *soldRow) readState(cell string, in reading) error {
 		s.noState = true
 		return nil
 	}
+	s.part = s.part || slices.Contains(partWords, fold(cell)) && in.states[fold(cell)] == ""
 	state, err := in.readState(cell)
 	if err == nil && (s.state == "" || heavier(state, s.state)) {
 		s.state, s.word = state, cell

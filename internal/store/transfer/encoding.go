@@ -3,8 +3,10 @@ package transfer
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
@@ -113,6 +115,46 @@ func checkEncoding(said string) error {
 		return fault.Invalid("import_encoding", fmt.Sprintf("Invalid encoding %.40q: use %s, or omit it for UTF-8, UTF-16 and UTF-32", said, EncodingWindows1252))
 	}
 	return nil
+}
+
+// checkNotUTF8 is an error when a file that somebody says is of an older encoding has lines that are UTF-8:
+// they would be read as other characters. A mark says more than somebody.
+func checkNotUTF8(file io.ReadSeeker, said string) error {
+	if said == "" {
+		return nil
+	}
+	line, err := firstLineInUTF8(bufio.NewReaderSize(file, 64<<10))
+	if _, back := file.Seek(0, io.SeekStart); back != nil {
+		err = errors.Join(err, back)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("store: import: %w", err)
+	case line > 0:
+		return fault.Invalid("import_utf8", fmt.Sprintf("Line %d has characters in UTF-8, so the file is not %s. Import it as UTF-8; if its lines have several encodings, save it as UTF-8 first", line, said))
+	}
+	return nil
+}
+
+// firstLineInUTF8 is the number of the first line that is valid UTF-8 and has more than ASCII, 0 for none.
+func firstLineInUTF8(r *bufio.Reader) (int, error) {
+	if head, _ := r.Peek(4); encodingOf(head) != encodingUTF8 {
+		return 0, nil
+	}
+	for line := 1; ; {
+		text, err := r.ReadSlice('\n')
+		if utf8.Valid(text) && utf8.RuneCount(text) < len(text) {
+			return line, nil
+		}
+		switch {
+		case err == nil:
+			line++
+		case errors.Is(err, io.EOF):
+			return 0, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return 0, err
+		}
+	}
 }
 
 // byteCounter counts what is read.

@@ -24,5 +24,11 @@ func (s *Service) ImportKey(ctx context.Context, workspace, name string, expires
 	})
 }
 
+// ReadingAhead has an import read at most so many refunds or orders ahead.
+func ReadingAhead(o ImportOptions, most int) ImportOptions {
+	o.mostAhead = most
+	return o
+}
+
 // Queue is the jobs of the store.
 func (s *Service) Queue() *jobs.Queue { return s.queue }

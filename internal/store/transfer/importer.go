@@ -69,6 +69,9 @@ type ImportOptions struct {
 	Progress func(bytes int64)
 	// job is the job that does the import, nil for none.
 	job *runningImport
+	// mostAhead is how many sales may be taken back by rows of their own, and how many orders may be in a file
+	// whose orders have several rows: 0 is the usual number of each.
+	mostAhead int
 	// sampleOf is the id of the workspace whose sample data is imported, 0 for another import.
 	sampleOf int64
 }
@@ -100,6 +103,8 @@ type ImportReport struct {
 	// Kept are rows of CSV whose sale is good, while the store has its code as refunded, charged back or
 	// revoked: that stays.
 	Kept Found `json:"kept,omitzero"`
+	// NoPrice are rows of CSV without a price: their order has several rows and one total.
+	NoPrice Found `json:"no_price,omitzero"`
 	// CSV describes how a file of CSV was read.
 	CSV *CSVReport `json:"csv,omitempty"`
 	// NoPicture counts items without a thumbnail or a preview image.

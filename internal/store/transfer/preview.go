@@ -82,6 +82,9 @@ func (s *Service) preview(ctx context.Context, a people.Actor, path string, n Ne
 	if !isCSV {
 		return nil, nil
 	}
+	if err := checkNotUTF8(file, n.CSV.Encoding); err != nil {
+		return nil, err
+	}
 	n.CSV.Workspace = n.Workspace
 	imp := &importer{service: s, actor: a, options: ImportOptions{CSV: &n.CSV}, session: s.db}
 	reader := newCSVReader(file, n.CSV.Encoding)
@@ -94,7 +97,7 @@ func (s *Service) preview(ctx context.Context, a people.Actor, path string, n Ne
 		p.Rows = RowsPurchases
 	}
 	for i, name := range plan.header {
-		p.Columns = append(p.Columns, CSVColumn{name, fieldNamed(p.Rows, plan.target(i))})
+		p.Columns = append(p.Columns, CSVColumn{Name: name, Field: fieldNamed(p.Rows, plan.target(i))})
 	}
 	if plan.shop != nil {
 		p.Set = plan.shop.set
@@ -138,6 +141,9 @@ func (s *Service) checkColumns(ctx context.Context, a people.Actor, path string,
 	defer file.Close()
 	if !isCSV {
 		return nil
+	}
+	if err := checkNotUTF8(file, n.CSV.Encoding); err != nil {
+		return err
 	}
 	imp := &importer{service: s, actor: a, options: ImportOptions{CSV: &n.CSV}, session: s.db}
 	_, err = imp.planCSV(ctx, newCSVReader(file, n.CSV.Encoding))
