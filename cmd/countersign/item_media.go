@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/countersign/countersign/internal/cli"
-	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
 	"github.com/spf13/cobra"
@@ -59,12 +56,9 @@ what the server has.`,
 
 // uploadFile uploads a file for a slot of an item.
 func (a *app) uploadFile(ctx context.Context, s *store.Store, id int64, slot media.Slot, path string) (store.Item, error) {
-	file, err := os.Open(a.Path(path))
-	if os.IsNotExist(err) {
-		return store.Item{}, cli.Fail(cli.ExitNotFound, "file_not_found", fmt.Sprintf("no such file: %s; check its name", path))
-	}
+	file, err := a.openFile(path)
 	if err != nil {
-		return store.Item{}, cli.Fail(cli.ExitFailed, "file_unreadable", fmt.Sprintf("the file %s can't be read (%v); make it readable for this user", path, fault.FileReason(err)))
+		return store.Item{}, err
 	}
 	defer file.Close()
 	return s.Media.SetItem(ctx, operator(), id, slot, media.Upload{Name: filepath.Base(path), From: file})

@@ -320,3 +320,15 @@ func operator() people.Actor {
 	}
 	return people.Operator(login)
 }
+
+// openFile opens a file that a flag or an argument names.
+func (a *app) openFile(path string) (*os.File, error) {
+	file, err := os.Open(a.Path(path))
+	switch {
+	case os.IsNotExist(err):
+		return nil, cli.Fail(cli.ExitNotFound, "file_not_found", fmt.Sprintf("no such file: %s; check its name", path))
+	case err != nil:
+		return nil, cli.Fail(cli.ExitFailed, "file_unreadable", fmt.Sprintf("%s can't be read (%v); make it readable for this user", path, fault.FileReason(err)))
+	}
+	return file, nil
+}

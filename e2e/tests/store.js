@@ -8,15 +8,31 @@ import { fill, flash, follow, followMenu, heading, openFilter, press, text, valu
 import { ada, newStore, vera } from '../lib/site.js';
 import { test } from '../lib/test.js';
 
-test('an administrator sets the store up and invites a viewer, who reads and changes nothing', async (t) => {
-  const site = await newStore();
-  const contexts = [await visitor(), await visitor()];
-  t.after(() => Promise.all([...contexts.map((c) => c.close()), site.stop()]));
-  const [page, other] = await Promise.all(contexts.map(tab));
-
+/** A new store, and a page on which its first administrator is signed in. */
+async function administrator(t, { scripts = true } = {}) {
+  const site = await newStore(), context = await visitor({ scripts });
+  t.after(() => Promise.all([context.close(), site.stop()]));
+  const page = await tab(context);
   await page.goto(site.setupLink);
-  await fill(page, ada);
+  await fill(page, scripts ? ada : { token: new URL(site.setupLink).hash.slice(1), ...ada });
   await press(page, 'Create and continue');
+  return { site, page };
+}
+
+/** The same with the empty workspace rain. */
+async function newWorkspace(t, options) {
+  const { site, page } = await administrator(t, options);
+  await page.goto(`${site.url}/workspaces/new`);
+  await fill(page, { username: 'rain' });
+  await press(page, 'Create the workspace');
+  return { site, page };
+}
+
+test('an administrator sets the store up and invites a viewer, who reads and changes nothing', async (t) => {
+  const { site, page } = await administrator(t);
+  const context = await visitor();
+  t.after(() => context.close());
+  const other = await tab(context);
   await page.goto(`${site.url}/w`);
   await follow(page, 'New workspace');
   await fill(page, { username: 'rain', 'name.firstname': 'Ada' });
@@ -43,16 +59,7 @@ test('an administrator sets the store up and invites a viewer, who reads and cha
 });
 
 test('the preview of the profile follows what is typed, and is what the API answers', async (t) => {
-  const site = await newStore();
-  const context = await visitor();
-  t.after(() => Promise.all([context.close(), site.stop()]));
-  const page = await tab(context);
-  await page.goto(site.setupLink);
-  await fill(page, ada);
-  await press(page, 'Create and continue');
-  await page.goto(`${site.url}/workspaces/new`);
-  await fill(page, { username: 'rain' });
-  await press(page, 'Create the workspace');
+  const { page } = await newWorkspace(t);
   await followMenu(page, 'Profile');
   await fill(page, { 'profile.heading': '<b>Rain</b>', 'link.0.name': 'x', 'link.0.address': 'https://x.example/rain' });
   const preview = page.locator('[data-preview] code');
@@ -75,6 +82,14 @@ function manySales() {
   return { name: 'sales.csv', mimeType: 'text/csv', buffer: Buffer.from(['Order;Product ID;License;Price;Currency;Sale date', ...rows, ''].join('\n')) };
 }
 
+/** The page of imports of a workspace that has item 1. */
+async function importPage(t, options) {
+  const { site, page } = await newWorkspace(t, options);
+  await site.run('item', 'create', '--workspace', 'rain', '--id', '1', '--name', 'Rain', '--currency', 'USD');
+  await page.goto(`${site.url}/w/rain/import`);
+  return page;
+}
+
 /** Loads the page of an import until it has ended. */
 async function untilEnded(page) {
   while (await page.locator('[data-running]').count()) await page.reload();
@@ -82,18 +97,7 @@ async function untilEnded(page) {
 
 for (const scripts of [true, false]) {
   test(`ten thousand rows are imported ${scripts ? 'with' : 'without'} scripts, and undone`, async (t) => {
-    const site = await newStore();
-    const context = await visitor({ scripts });
-    t.after(() => Promise.all([context.close(), site.stop()]));
-    const page = await tab(context);
-    await page.goto(site.setupLink);
-    await fill(page, scripts ? ada : { token: new URL(site.setupLink).hash.slice(1), ...ada });
-    await press(page, 'Create and continue');
-    await page.goto(`${site.url}/workspaces/new`);
-    await fill(page, { username: 'rain' });
-    await press(page, 'Create the workspace');
-    await site.run('item', 'create', '--workspace', 'rain', '--id', '1', '--name', 'Rain', '--currency', 'USD');
-    await page.goto(`${site.url}/w/rain/import`);
+    const page = await importPage(t, { scripts });
     await fill(page, { file: manySales() });
     await press(page, 'Upload');
     await follow(page, 'Read the rows as purchases');
@@ -117,23 +121,8 @@ for (const scripts of [true, false]) {
   });
 }
 
-/** A store with an empty workspace, and its page of imports, opened by the first administrator. */
-async function importPage(t, { item }) {
-  const site = await newStore();
-  const context = await visitor();
-  t.after(() => Promise.all([context.close(), site.stop()]));
-  const page = await tab(context);
-  await page.goto(site.setupLink);
-  await fill(page, ada);
-  await press(page, 'Create and continue');
-  await site.run('workspace', 'create', 'rain');
-  await site.run('item', 'create', '--workspace', 'rain', '--id', '1', '--name', item, '--currency', 'USD');
-  await page.goto(`${site.url}/w/rain/import`);
-  return page;
-}
-
 test('the export of another shop is imported with two choices, and undone', async (t) => {
-  const page = await importPage(t, { item: 'Rain' });
+  const page = await importPage(t);
   await page.getByLabel('File', { exact: true }).setInputFiles(fileURLToPath(new URL('../../internal/store/transfer/testdata/shops/gumroad.csv', import.meta.url)));
   await press(page, 'Upload');
   assert.match(await text(page), /This is an export of Gumroad/);
@@ -159,16 +148,7 @@ async function validate(site, key, code) {
 
 /** An administrator of a new store, in its workspace rain, with the key web. */
 async function newAuthor(t) {
-  const site = await newStore(), context = await visitor();
-  t.after(() => Promise.all([context.close(), site.stop()]));
-  const page = await tab(context);
-  await page.goto(site.setupLink);
-  await fill(page, ada);
-  await press(page, 'Create and continue');
-  await page.goto(`${site.url}/w`);
-  await follow(page, 'New workspace');
-  await fill(page, { username: 'rain' });
-  await press(page, 'Create the workspace');
+  const { site, page } = await newWorkspace(t);
   await followMenu(page, 'API access');
   await follow(page, 'New key');
   await fill(page, { name: 'web' });

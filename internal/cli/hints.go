@@ -59,6 +59,7 @@ var nextSteps = fault.NextSteps{
 	"database_not_empty":             "name an empty database with --to, or move that one away first",
 	"database_permission":            "let that user do so, for example with: GRANT CREATE ON SCHEMA public TO its name; or name another database with --to",
 	"not_moved":                      "check that both databases can be reached and that their disks have room, then try again",
+	"import_utf8":                    "omit --encoding",
 	"import_not_found":               "list them with: countersign store imports list",
 	"sample_not_found":               "load it with: countersign store sample load WORKSPACE",
 	"workspace_not_empty":            "create another workspace with: countersign store workspace create USERNAME",

@@ -203,6 +203,9 @@ func (one oneImport) rowsRead() string {
 	if kept := one.Report.Kept.Count; kept > 0 {
 		said = append(said, frame.Thousands(int64(kept))+" stay refunded, charged back or revoked")
 	}
+	if n := one.Report.NoPrice.Count; n > 0 {
+		said = append(said, frame.Thousands(int64(n))+" without a price: their orders have several rows and one total")
+	}
 	if more := one.Report.Split; more > 0 {
 		said = append(said, frame.Count(more, "more purchase")+" by rows with several codes")
 	}

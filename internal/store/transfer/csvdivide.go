@@ -68,7 +68,7 @@ func settleRow(l purchaseLine, all []purchaseLine) error {
 				all[i].State = state
 			}
 		}
-	case several && (back >= least || back == 0 && l.sold.part):
+	case several && (back > 0 && back >= least || back == 0 && l.sold.part):
 		return ambiguousRefund(l)
 	}
 	return nil

@@ -125,6 +125,7 @@ func TestAPartThatWasPaidBackTakesNoCodeByChance(t *testing.T) {
 		{"as much as one of uneven shares", "price", "A-001;A-002,99.01,paid,49.50,\n", "", map[int]string{2: part}},
 		{"a price for each code, one of them paid back", "unit_price", "A-001;A-002,49,paid,49,\n", "", map[int]string{2: part}},
 		{"a price for each code, all paid back", "unit_price", "A-001;A-002,49,paid,98,\n", "A-001 49.00 refunded, A-002 49.00 refunded", nil},
+		{"codes without a price", "price", "A-001;A-002,,paid,,\n", "A-001 0.00 active, A-002 0.00 active", nil},
 		{"a word alone", "price", "A-001;A-002,98,partially refunded,,\nB-001,49,partially refunded,,\n", "B-001 49.00 active", map[int]string{2: part}},
 	}
 	for _, c := range cases {

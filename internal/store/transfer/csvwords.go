@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/countersign/countersign/internal/spreadsheet"
@@ -31,7 +32,7 @@ const (
 
 // look reads the first rows, and the texts of all columns that do not have too many, or too long ones.
 func (p *csvPlan) look(ctx context.Context, r *csvReader) (first [][]string, words map[string][]Word, err error) {
-	texts := make([]columnTexts, len(p.header))
+	texts, row := make([]columnTexts, len(p.header)), make([]string, len(p.header))
 	for n, read := 0, 0; n < wordRows && read < maxLookBytes && r.next(); n++ {
 		read += len(r.text)
 		if ctx.Err() != nil {
@@ -45,10 +46,12 @@ func (p *csvPlan) look(ctx context.Context, r *csvReader) (first [][]string, wor
 		if err != nil {
 			return nil, nil, err
 		}
-		row := make([]string, len(p.header))
-		copy(row, sqldb.Convert(cells, spreadsheet.Uncell))
+		clear(row)
+		for i, cell := range cells[:min(len(cells), len(row))] {
+			row[i] = spreadsheet.Uncell(cell)
+		}
 		if len(first) < previewRows {
-			first = append(first, row)
+			first = append(first, slices.Clone(row))
 		}
 		for i, cell := range p.shopCells(row) {
 			texts[i].note(cell)
