@@ -153,9 +153,9 @@ func (d *DB) undo(ctx context.Context, u undone, i Import, few int) (done Undone
 	return done, err
 }
 
-// EndImport notes when an import was undone, and forgets its rows.
+// EndImport notes when an import was undone, and forgets its rows and the refunds that it noted.
 func (d *DB) EndImport(ctx context.Context, id int64, now countersign.Timestamp) error {
-	for _, table := range []string{"import_purchases", "import_items"} {
+	for _, table := range []string{"import_purchases", "import_items", "refunded_parts"} {
 		if err := d.Run(ctx, `DELETE FROM `+table+` WHERE import_id = $1`, id); err != nil {
 			return err
 		}

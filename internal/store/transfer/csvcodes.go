@@ -43,7 +43,7 @@ func (imp *importer) stageSale(ctx context.Context, line int, l purchaseLine) er
 		seen[rules.FoldCode(code)] = true
 		return twice
 	})
-	sales, err := imp.csv.divide(l, codes)
+	sales, err := imp.divide(ctx, l, codes)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -10,7 +11,7 @@ import (
 
 // divide makes the sale of a row one of each of its codes: with a share of the price, and with the state by all
 // that was paid back of the row, of its order, and by other rows of each code.
-func (p *csvPlan) divide(l purchaseLine, codes []string) ([]purchaseLine, error) {
+func (imp *importer) divide(ctx context.Context, l purchaseLine, codes []string) ([]purchaseLine, error) {
 	all := make([]purchaseLine, len(codes))
 	for i, code := range codes {
 		all[i] = l
@@ -18,7 +19,7 @@ func (p *csvPlan) divide(l purchaseLine, codes []string) ([]purchaseLine, error)
 		if !l.sold.each {
 			all[i].Price.Money = share(l.Price.Money, i, len(codes))
 		}
-		if err := p.takeBack(&all[i]); err != nil {
+		if err := imp.takeBack(ctx, &all[i]); err != nil {
 			return nil, err
 		}
 		all[i].State = all[i].sold.settle(all[i].Price.Money)

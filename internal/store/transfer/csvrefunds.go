@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/countersign/countersign"
@@ -22,12 +23,14 @@ const maxRefunds = 100_000
 type refund struct {
 	line     int // of the first of them
 	sum      countersign.Money
+	before   countersign.Money // by rows of earlier files
 	currency string
 	whole    bool // a row names no amount
 	charged  bool // back, by the buyer's bank
 	fault    string
 	inFile   bool // the sale is
 	staged   bool
+	known    bool // what is before
 	rows     []refundRow
 }
 
@@ -36,6 +39,7 @@ type refundRow struct {
 	line int
 	code string // its own
 	word string
+	part storedb.RefundedPart // without an ID for one that names no amount, or repeats another
 }
 
 // findRefunds reads which sales are taken back by other rows, and which of them are in the file.
@@ -82,13 +86,18 @@ func (p *csvPlan) addRefund(line int, l purchaseLine, unreadable error) {
 		return
 	}
 	again := l.PurchaseCode != "" && slices.ContainsFunc(r.rows, func(row refundRow) bool { return row.code == l.PurchaseCode })
-	r.rows = append(r.rows, refundRow{line, l.PurchaseCode, cmp.Or(l.sold.word, "refund")})
+	row := refundRow{line: line, code: l.PurchaseCode, word: cmp.Or(l.sold.word, "refund")}
+	defer func() { r.rows = append(r.rows, row) }()
 	if again && unreadable == nil {
 		return // the same row twice
 	}
 	amount := l.Price.Money
 	if amount == 0 {
 		amount = l.sold.refund
+	}
+	amount = max(amount, -amount)
+	if amount != 0 {
+		row.part = storedb.RefundedPart{ID: r.partID(l, amount), Amount: amount}
 	}
 	switch {
 	case unreadable != nil:
@@ -98,7 +107,57 @@ func (p *csvPlan) addRefund(line int, l purchaseLine, unreadable error) {
 	}
 	r.whole = r.whole || amount == 0
 	r.charged = r.charged || l.sold.state == storedb.StateChargedBack || l.sold.disputed
-	r.sum += max(amount, -amount)
+	r.sum += amount
+}
+
+// partID tells a part that was paid back apart: by the code of its row, else by its time, its amount, and how many
+// of the same are before it.
+func (r *refund) partID(l purchaseLine, amount countersign.Money) string {
+	if l.PurchaseCode != "" {
+		return "code " + rules.FoldCode(l.PurchaseCode)
+	}
+	for n := 1; ; n++ {
+		id := fmt.Sprintf("%s %s %d", l.Date, amount, n)
+		if !slices.ContainsFunc(r.rows, func(row refundRow) bool { return row.part.ID == id }) {
+			return id
+		}
+	}
+}
+
+// readBefore reads what rows of earlier files have paid back of a sale, besides those that this file has, too.
+func (imp *importer) readBefore(ctx context.Context, code string, r *refund) error {
+	if r.known {
+		return nil
+	}
+	parts, err := imp.session.RefundedParts(ctx, rules.CodeDigest(imp.service.gate.Box(), code))
+	for _, part := range parts {
+		if !slices.ContainsFunc(r.rows, func(row refundRow) bool { return row.part.ID == part.ID }) {
+			r.before += part.Amount
+		}
+	}
+	r.known = err == nil
+	return err
+}
+
+// keepParts notes the parts that rows of the file have paid back, and reports whether any is new.
+func (imp *importer) keepParts(ctx context.Context, tx *storedb.DB, id int64) (added bool, err error) {
+	if imp.csv == nil {
+		return false, nil
+	}
+	for _, code := range slices.Sorted(maps.Keys(imp.csv.refunds)) { // two imports wait for each other in one order
+		r := imp.csv.refunds[code]
+		for _, row := range r.rows {
+			if _, bad := imp.bad[row.line]; bad || row.part.ID == "" || r.fault != "" {
+				continue
+			}
+			fresh, err := tx.AddRefundedPart(ctx, id, rules.CodeDigest(imp.service.gate.Box(), code), row.part)
+			if err != nil {
+				return false, err
+			}
+			added = added || fresh
+		}
+	}
+	return added, nil
 }
 
 // of is what the rows say about a sale of a currency.
@@ -109,14 +168,17 @@ func (r *refund) of(currency string) (soldRow, error) {
 	case r.currency != currency && !r.whole && !r.charged:
 		return soldRow{}, badf("line %d takes this sale back in %s, but it was paid in %s", r.line, r.currency, currency)
 	}
-	return soldRow{refund: r.sum, refunded: r.whole, disputed: r.charged}, nil
+	return soldRow{refund: r.sum + r.before, refunded: r.whole, disputed: r.charged}, nil
 }
 
 // takeBack adds to the sale of one code what other rows say about it.
-func (p *csvPlan) takeBack(l *purchaseLine) error {
-	r := p.refunds[rules.FoldCode(l.PurchaseCode)]
+func (imp *importer) takeBack(ctx context.Context, l *purchaseLine) error {
+	r := imp.csv.refunds[rules.FoldCode(l.PurchaseCode)]
 	if r == nil {
 		return nil
+	}
+	if err := imp.readBefore(ctx, l.PurchaseCode, r); err != nil {
+		return err
 	}
 	said, err := r.of(l.Currency)
 	l.sold.disputed = l.sold.disputed || said.disputed
@@ -144,8 +206,12 @@ func (imp *importer) stageRefund(ctx context.Context, line int, l purchaseLine) 
 	if err != nil {
 		return err
 	}
+	if err := imp.readBefore(ctx, p.Code, r); err != nil {
+		return err
+	}
 	sold, err := r.of(p.Currency)
 	if err != nil {
+		r.fault = err.Error() // of all its rows
 		return err
 	}
 	state := sold.settle(p.Price)

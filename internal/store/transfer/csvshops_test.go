@@ -200,6 +200,33 @@ func TestARefundInALaterFileTakesBackAnEarlierSale(t *testing.T) {
 		if got := codesAndStates(t, f); got != "SALE000001 refunded SALE000002 active" || report.Purchases.Changed != 1 {
 			t.Errorf("%s, %+v", got, report.Purchases)
 		}
+		parts := [][]string{rows[0], row("REFUND0002", "-9,00", "Payment Refund", "SALE000002"), row("REFUND0005", "-30,00", "Payment Refund", "SALE000002")}
+		second, _ := f.ImportText(t, fileOf(parts), s.options())
+		f.ImportText(t, fileOf(parts), s.options())
+		if got := codesAndStates(t, f); got != "SALE000001 refunded SALE000002 active" {
+			t.Errorf("39 of 49 were paid back, in rows that two files have: %s", got)
+		}
+		rest := fileOf([][]string{rows[0], row("REFUND0006", "-10,00", "Payment Refund", "SALE000002")})
+		f.ImportText(t, rest, s.options())
+		if got := codesAndStates(t, f); got != "SALE000001 refunded SALE000002 refunded" {
+			t.Errorf("all was paid back, in three files: %s", got)
+		}
+		sale := func(refund ...string) string {
+			return fileOf([][]string{rows[0], row("SALE000003", "49,00", "Website Payment", ""), row(refund[0], refund[1], "Payment Refund", "SALE000003")})
+		}
+		f.ImportText(t, sale("REFUND0007", "-25,00"), s.options())
+		undone, _ := f.ImportText(t, sale("REFUND0008", "-20,00"), s.options())
+		if _, err := f.Transfer.Undo(t.Context(), storetest.Operator, undone.ID, false); err != nil || undone.ID == 0 || second.ID == 0 {
+			t.Fatal(undone.ID, second.ID, err)
+		}
+		f.ImportText(t, sale("REFUND0009", "-23,99"), s.options())
+		if state := f.Purchase(t, "SALE000003").State; state != storedb.StateActive {
+			t.Errorf("48.99 of 49.00, without what was undone: %s", state)
+		}
+		f.ImportText(t, sale("REFUND0010", "-0,01"), s.options())
+		if state := f.Purchase(t, "SALE000003").State; state != storedb.StateRefunded {
+			t.Errorf("all of a sale that each file has: %s", state)
+		}
 	})
 }
 

@@ -170,11 +170,12 @@ func (imp *importer) keepBefore(ctx context.Context, tx *storedb.DB, now counter
 
 // keepAfter ends it.
 func (imp *importer) keepAfter(ctx context.Context, tx *storedb.DB, id int64) error {
-	if id == 0 {
-		return nil
+	parts, err := imp.keepParts(ctx, tx, id)
+	if err != nil || id == 0 {
+		return err
 	}
 	counts := storedb.ImportCounts{Items: imp.report.Items, Purchases: imp.report.Purchases}
-	if counts.Items.New+counts.Items.Changed+counts.Purchases.New+counts.Purchases.Changed == 0 {
+	if counts.Items.New+counts.Items.Changed+counts.Purchases.New+counts.Purchases.Changed == 0 && !parts {
 		return tx.RemoveImport(ctx, id)
 	}
 	imp.report.ID = id
