@@ -250,7 +250,7 @@ func TestAnImportSaysWhatItWouldDoOrWhyItsColumnsAreRefused(t *testing.T) {
 		b.Fill(path, path).Status(http.StatusUnprocessableEntity).Says("Choose the column that is the id.")
 		upload(b, "empty.csv", "").Status(http.StatusUnprocessableEntity).Wrong("file", "the file is empty")
 		path = upload(b, "sales.csv", "code,buyer\n1,Jürgen\n").Status(http.StatusSeeOther).Header.Get("Location")
-		b.Get(path + "?encoding=Windows-1252").Status(http.StatusUnprocessableEntity).Says("Line 2 has characters in UTF-8")
+		b.Get(path + "?encoding=Windows-1252").Status(http.StatusBadRequest).Says("Line 2 has characters in UTF-8")
 		path = upload(b, "lines.jsonl", "{}\n").Status(http.StatusSeeOther).Header.Get("Location")
 		ended(t, b, b.Fill(path, path, "do", "import").Status(http.StatusSeeOther).Header.Get("Location")).Says("Nothing was imported")
 	})

@@ -33,7 +33,7 @@ func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 			demo_link text, tags text, media text, regular bigint, extended bigint, currency text, published_at text, body text, licensing text, was text)`,
 		`CREATE TEMPORARY TABLE stage_purchases (line bigint PRIMARY KEY, workspace text, code_digest bigint, code text,
 			item_id bigint, license text, price bigint, currency text, supported_until text, downloaded boolean,
-			sold_at text, state text, state_at text, buyer_name text, buyer_email text)`,
+			sold_at text, state text, state_at text, buyer_name text, buyer_email text, refunded bigint)`,
 		`CREATE TEMPORARY TABLE stage_licenses (line bigint PRIMARY KEY, id text, code_digest bigint, purchase_id bigint,
 			domain text, wildcard boolean, free boolean, issued_at text, ended text, ended_at text)`,
 		`CREATE TEMPORARY TABLE stage_left_out (line bigint PRIMARY KEY, code_digest bigint)`,
@@ -49,7 +49,7 @@ func (d *DB) NewStage(ctx context.Context) (*Stage, error) {
 		items: db.Bulk("stage_items", "line", "id", "workspace", "kind", "support", "name", "description", "category",
 			"sub_category", "options", "version", "demo_link", "tags", "media", "regular", "extended", "currency", "published_at", "body", "licensing", "was"),
 		purchases: db.Bulk("stage_purchases", "line", "workspace", "code_digest", "code", "item_id", "license", "price", "currency",
-			"supported_until", "downloaded", "sold_at", "state", "state_at", "buyer_name", "buyer_email"),
+			"supported_until", "downloaded", "sold_at", "state", "state_at", "buyer_name", "buyer_email", "refunded"),
 		leftOut:  db.Bulk("stage_left_out", "line", "code_digest"),
 		licenses: db.Bulk("stage_licenses", "line", "id", "code_digest", "domain", "wildcard", "free", "issued_at", "ended", "ended_at"),
 	}, nil
@@ -70,10 +70,11 @@ func (s *Stage) AddItem(ctx context.Context, line int, workspace string, i Item,
 	return s.items.Add(ctx, append([]any{int64(line) * LineParts, i.ID, workspace}, append(itemText(i), said, found)...)...)
 }
 
-// AddPurchase stages a purchase of a line; part counts those of the line from 0.
-func (s *Stage) AddPurchase(ctx context.Context, line, part int, workspace string, p Purchase) error {
+// AddPurchase stages a purchase of a line; part counts those of the line from 0. refunded is what the line says
+// was paid back: it is not kept, but lines of one code can differ in it.
+func (s *Stage) AddPurchase(ctx context.Context, line, part int, workspace string, p Purchase, refunded countersign.Money) error {
 	return s.purchases.Add(ctx, int64(line)*LineParts+int64(part), workspace, p.Digest, p.Code, p.ItemID, p.License, int64(p.Price), p.Currency,
-		column(&p.SupportedUntil), p.Downloaded, column(&p.SoldAt), string(p.State), column(&p.StateAt), p.BuyerName, p.BuyerEmail)
+		column(&p.SupportedUntil), p.Downloaded, column(&p.SoldAt), string(p.State), column(&p.StateAt), p.BuyerName, p.BuyerEmail, int64(refunded))
 }
 
 // AddLeftOut notes a purchase code of a line that is not imported.

@@ -72,7 +72,7 @@ func stageAndMove(t *testing.T, d *DB, workspace string, i Item, p Purchase, mea
 		if err := stage.AddItem(ctx, 1, workspace, i, nil, nil); err != nil {
 			return err
 		}
-		if err := stage.AddPurchase(ctx, 2, 0, workspace, p); err != nil {
+		if err := stage.AddPurchase(ctx, 2, 0, workspace, p, 0); err != nil {
 			return err
 		}
 		if err := stage.Flush(ctx, session); err != nil {
@@ -151,7 +151,7 @@ func TestCodesOfOneDigestAreNotMixedUp(t *testing.T) {
 			upper.Code = strings.ToUpper(upper.Code)
 			for line, p := range []Purchase{upper, second, fresh} {
 				p.ItemID = 1
-				if err := stage.AddPurchase(ctx, line, 0, "ada", p); err != nil {
+				if err := stage.AddPurchase(ctx, line, 0, "ada", p, 0); err != nil {
 					return err
 				}
 			}

@@ -19,7 +19,7 @@ var (
 	StagedItems = Staged{"stage_items", "id", named("workspace kind support name description category sub_category options version demo_link tags media regular extended currency published_at licensing")}
 	// StagedPurchases are those of [Stage.AddPurchase].
 	StagedPurchases = Staged{"stage_purchases", "code_digest", append(named("workspace item_id price currency supported_until downloaded state state_at buyer_name buyer_email"),
-		[2]string{"license", "license_type"}, [2]string{"sold_at", "date"}, [2]string{"lower(code)", "purchase_code"})}
+		[2]string{"license", "license_type"}, [2]string{"sold_at", "date"}, [2]string{"refunded", "refunded_amount"}, [2]string{"lower(code)", "purchase_code"})}
 	// StagedLicenses are those of [Stage.AddLicense].
 	StagedLicenses = Staged{"stage_licenses", "id", append(named("domain wildcard free issued_at ended ended_at"), [2]string{"code_digest", "purchase_code"})}
 )

@@ -57,7 +57,7 @@ func (imp *importer) stageSale(ctx context.Context, line int, l purchaseLine) er
 		}
 	}
 	for part, p := range all {
-		if err := imp.addPurchase(ctx, line, part, l.Workspace, p); err != nil {
+		if err := imp.addPurchase(ctx, line, part, l, p); err != nil {
 			return err
 		}
 	}

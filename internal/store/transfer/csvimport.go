@@ -214,11 +214,11 @@ func (imp *importer) planPurchases(p *csvPlan) error {
 
 // stageSold stages what a row says: a sale, that one was taken back, or nothing.
 func (imp *importer) stageSold(ctx context.Context, line int, l purchaseLine) error {
+	if l.sold.isRefund(l.Price.Money, imp.csv.shop != nil) { // also one that is pending
+		return imp.stageRefund(ctx, line, l)
+	}
 	if word := l.sold.leftOut(); word != "" {
 		return imp.leaveOut(ctx, l, word)
-	}
-	if l.sold.isRefund(l.Price.Money, imp.csv.shop != nil) {
-		return imp.stageRefund(ctx, line, l)
 	}
 	if l.sold.noState && !l.sold.hasState {
 		ask(&imp.report.CSV.UnknownStates, "")

@@ -120,6 +120,9 @@ func TestAPartThatWasPaidBackTakesNoCodeByChance(t *testing.T) {
 		{"parts of a share that add up", "price", "A-001;A-002,98,paid,,\nR-001,-20,refunded,,A-001\nR-002,-29,refunded,,A-001\n", "A-001 49.00 refunded, A-002 49.00 active", nil},
 		{"more than the share of the named code", "price", "A-001;A-002,98,paid,,\nR-001,-98,refunded,,A-001\n", "A-001 49.00 refunded, A-002 49.00 refunded", nil},
 		{"all of the row", "price", "A-001;A-002,98,paid,98,\n", "A-001 49.00 refunded, A-002 49.00 refunded", nil},
+		{"two rows of one code that do not add up by themselves", "price", "A-001,49,paid,20,\nA-001,49,paid,29,\n", "", map[int]string{2: "differ in refunded_amount", 3: "differ in refunded_amount"}},
+		{"the row of a sale twice", "price", "A-001,49,paid,20,\nA-001,49,paid,20,\n", "A-001 49.00 active", nil},
+		{"a refund that is pending", "price", "A-001,49,paid,,\nR-001,-49,pending,,A-001\n", "A-001 49.00 refunded", nil},
 		{"less than a share", "price", "A-001;A-002,98,paid,10,\n", "A-001 49.00 active, A-002 49.00 active", nil},
 		{"as much as a share", "price", "A-001;A-002,98,paid,49,\n", "", map[int]string{2: part}},
 		{"as much as one of uneven shares", "price", "A-001;A-002,99.01,paid,49.50,\n", "", map[int]string{2: part}},
@@ -135,10 +138,17 @@ func TestAPartThatWasPaidBackTakesNoCodeByChance(t *testing.T) {
 				for row := range strings.Lines(c.rows) {
 					file += strings.Replace(row, ",", ",1,Regular,USD,2026-04-27,", 1)
 				}
-				_, bad := f.ImportText(t, file, intoTheme())
+				report, bad := f.ImportText(t, file, intoTheme())
 				wantLines(t, bad, c.bad)
 				if got := pricesAndStates(t, f); got != c.want {
 					t.Errorf("%s, want %s", got, c.want)
+				}
+				m, skipped := report.Purchases, 0
+				for _, s := range report.Skipped {
+					skipped += s.Count
+				}
+				if int(m.New+m.Repeated)+skipped+report.Bad != report.Lines+report.Split {
+					t.Errorf("the rows do not add up: %+v", report)
 				}
 			})
 		})

@@ -223,7 +223,7 @@ func (imp *importer) stageRefund(ctx context.Context, line int, l purchaseLine) 
 	}
 	r.staged = true
 	p.State, p.StateAt = state, l.Date
-	return imp.addPurchase(ctx, line, 0, l.Workspace, p)
+	return imp.addPurchase(ctx, line, 0, l, p)
 }
 
 // errWaits is the error of a row whose end is known when the others are written.

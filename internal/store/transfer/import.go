@@ -222,7 +222,7 @@ func (imp *importer) stagePurchase(ctx context.Context, line int, l purchaseLine
 	if err != nil {
 		return err
 	}
-	return imp.addPurchase(ctx, line, 0, l.Workspace, p)
+	return imp.addPurchase(ctx, line, 0, l, p)
 }
 
 // checkPurchase is the purchase of a line, which can be staged.
@@ -247,10 +247,10 @@ func (imp *importer) checkPurchase(ctx context.Context, l purchaseLine) (storedb
 }
 
 // addPurchase stages a purchase of a line, which may have several.
-func (imp *importer) addPurchase(ctx context.Context, line, part int, workspace string, p storedb.Purchase) error {
+func (imp *importer) addPurchase(ctx context.Context, line, part int, l purchaseLine, p storedb.Purchase) error {
 	imp.report.WeakCodes.Note(CodeBits(p.Code), SafeCodeBits, line)
 	p.Digest = rules.CodeDigest(imp.service.gate.Box(), p.Code)
-	return imp.stage.AddPurchase(ctx, line, part, workspace, p)
+	return imp.stage.AddPurchase(ctx, line, part, l.Workspace, p, max(l.sold.refund, -l.sold.refund))
 }
 
 // knowWorkspace makes sure that a workspace is in the store or in an earlier line.
