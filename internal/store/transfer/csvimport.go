@@ -33,28 +33,7 @@ func (imp *importer) stageCSV(ctx context.Context, file io.ReadSeeker) error {
 				return err
 			}
 		}
-		cells, err := imp.csvCells(rows)
-		if err == nil && isEmpty(cells) {
-			continue
-		}
-		imp.report.Lines++
-		if err == nil && imp.csv.isTotal(cells) {
-			err = &skippedRow{cells[0], true}
-		}
-		if err == nil {
-			err = imp.csv.stage(ctx, rows.line, cells)
-		}
-		if shadow := imp.shadow(ctx, rows.line, cells, err); shadow != nil {
-			return shadow
-		}
-		if skipped, ok := errors.AsType[*skippedRow](err); ok {
-			imp.report.skip(skipped.word, rows.line)
-			err = nil
-		}
-		if errors.Is(err, errWaits) {
-			err = nil
-		}
-		if err = imp.rejectRow(rows, err); err != nil {
+		if err := imp.stageRow(ctx, rows); err != nil {
 			return err
 		}
 	}
@@ -66,6 +45,32 @@ func (imp *importer) stageCSV(ctx context.Context, file io.ReadSeeker) error {
 		return err
 	}
 	return imp.stage.Flush(ctx, imp.session)
+}
+
+// stageRow stages the current row, or notes why not.
+func (imp *importer) stageRow(ctx context.Context, rows *csvReader) error {
+	cells, err := imp.csvCells(rows)
+	if err == nil && isEmpty(cells) {
+		return nil
+	}
+	imp.report.Lines++
+	if err == nil && imp.csv.isTotal(cells) {
+		err = &skippedRow{cells[0], true}
+	}
+	if err == nil {
+		err = imp.csv.stage(ctx, rows.line, cells)
+	}
+	if shadow := imp.shadow(ctx, rows.line, cells, err); shadow != nil {
+		return shadow
+	}
+	if skipped, ok := errors.AsType[*skippedRow](err); ok {
+		imp.report.skip(skipped.word, rows.line)
+		return nil
+	}
+	if errors.Is(err, errWaits) {
+		return nil
+	}
+	return imp.rejectRow(rows, err)
 }
 
 // csvCells returns the cells of a row, one for each column.
@@ -166,71 +171,6 @@ func (imp *importer) reportLateRows(file io.Reader, late []int) error {
 		}
 	}
 	return rows.err
-}
-
-// planPurchases makes rows purchases.
-func (imp *importer) planPurchases(p *csvPlan) error {
-	list, constants, err := columns(p, purchaseFields, purchaseRequired...)
-	if err != nil {
-		return err
-	}
-	if slices.Contains(p.fields, priceField) && slices.Contains(p.fields, unitPriceField) {
-		return badColumns("One column is %s and another is %s; ignore one of them", priceField, unitPriceField)
-	}
-	p.findSums()
-	if err := p.checkIgnored(); err != nil {
-		return err
-	}
-	imp.keep = map[string]bool{}
-	for _, f := range purchaseFields {
-		if f.column != "" {
-			imp.keep[f.column] = true
-		}
-	}
-	for _, f := range purchaseFields {
-		if _, set := p.set[f.name]; set || slices.Contains(p.fields, f.name) {
-			delete(imp.keep, f.column)
-		}
-	}
-	p.watchIgnored()
-	p.sale = func(cells []string) (purchaseLine, error) {
-		l := purchaseLine{Type: "purchase", Workspace: p.workspace.Account.Username}
-		err := fill(&l, list, constants, p.shopCells(cells), p.reading)
-		p.readOrder(&l, cells)
-		return l, err
-	}
-	p.stage = func(ctx context.Context, line int, cells []string) error {
-		l, err := p.sale(cells)
-		if err != nil {
-			return imp.withItemFault(ctx, l, err)
-		}
-		if err := p.checkIgnoredCells(line, cells); err != nil {
-			return err
-		}
-		return imp.stageSold(ctx, line, l)
-	}
-	return nil
-}
-
-// stageSold stages what a row says: a sale, that one was taken back, or nothing.
-func (imp *importer) stageSold(ctx context.Context, line int, l purchaseLine) error {
-	if l.sold.isRefund(l.Price.Money, imp.csv.shop != nil) { // also one that is pending
-		return imp.stageRefund(ctx, line, l)
-	}
-	if word := l.sold.leftOut(); word != "" {
-		return imp.leaveOut(ctx, l, word)
-	}
-	if l.sold.noState && !l.sold.hasState {
-		ask(&imp.report.CSV.UnknownStates, "")
-		return badf("the state is empty; say what that means, or write it")
-	}
-	if err := errors.Join(checkRefund(l), checkCurrency(l.mark, l.Currency), checkCurrency(l.sold.refundMark, l.Currency)); err != nil {
-		return err
-	}
-	if err := imp.readItem(ctx, &l); err != nil {
-		return err
-	}
-	return imp.stageSale(ctx, line, l)
 }
 
 // planItems makes rows items. What no column has of an item that is there stays.
