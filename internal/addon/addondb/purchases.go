@@ -107,11 +107,6 @@ func (d *DB) PurchaseByID(ctx context.Context, id int64) (Purchase, error) {
 	return sqldb.One(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE id = $1`, id)
 }
 
-// Successor reads the id of the purchase that takes the place of the one with a digest.
-func (d *DB) Successor(ctx context.Context, digest []byte) (int64, error) {
-	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT id FROM purchases WHERE linked_digest = $1 AND retires ORDER BY id DESC LIMIT 1`, digest)
-}
-
 // PurchasesOf lists a user's, newest first, before an id; 0 for from the newest on.
 func (d *DB) PurchasesOf(ctx context.Context, user string, before int64, limit int) ([]Purchase, error) {
 	return sqldb.List(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE user_id = $1 AND (id < $2 OR $2 = 0) ORDER BY id DESC LIMIT $3`, user, before, limit)

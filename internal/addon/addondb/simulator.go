@@ -52,6 +52,11 @@ func (d *DB) DeletePurchases(ctx context.Context, environment, prefix string) er
 			return err
 		}
 	}
+	err := d.Run(ctx, `DELETE FROM token_successors WHERE successor IN (SELECT id FROM purchases WHERE environment = $1)
+		OR token_digest IN (SELECT token_digest FROM purchases WHERE environment = $1)`, environment)
+	if err != nil {
+		return err
+	}
 	if err := d.Run(ctx, `DELETE FROM purchases WHERE environment = $1`, environment); err != nil {
 		return err
 	}

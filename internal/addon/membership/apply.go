@@ -112,7 +112,7 @@ func (s *Service) write(ctx context.Context, tx *txn, row addondb.Purchase, r *r
 	if err != nil {
 		return applied{}, err
 	}
-	if row.ID != 0 && len(retired) == 0 && samePurchase(row, next) && slices.Equal(before, items) {
+	if row.ID != 0 && !r.walked && samePurchase(row, next) && slices.Equal(before, items) {
 		if s.now().Sub(row.ReadAt.Time) < readAtPrecision {
 			return applied{result: ResultUnchanged, purchase: row}, nil
 		}
@@ -128,6 +128,9 @@ func (s *Service) write(ctx context.Context, tx *txn, row addondb.Purchase, r *r
 		}
 	} else {
 		err = tx.UpdatePurchase(ctx, next)
+	}
+	if err == nil {
+		err = setSuccessor(ctx, tx.DB, r, next.ID)
 	}
 	if err == nil {
 		err = tx.SetPurchaseItems(ctx, next.ID, items)
@@ -174,27 +177,22 @@ func samePurchase(a, b addondb.Purchase) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// retired lists the purchases whose place a purchase takes now (1.7).
+// retired lists the purchases whose place a purchase takes now (1.7). Those of its predecessors that are seen later are
+// superseded from the start.
 func (s *Service) retired(ctx context.Context, tx *addondb.DB, next addondb.Purchase, r *reading) (list []addondb.Purchase, err error) {
-	if !next.Retires || next.SupersededBy != 0 {
+	if !r.walked {
 		return nil, nil
 	}
-	pending := slices.Clone(r.chain)
-	for steps := 0; len(pending) > 0 && steps < entitle.MaxChain; steps++ {
-		p, err := s.lockByToken(ctx, tx, pending[0])
+	for _, digest := range r.chain {
+		if _, err := tx.NoteToken(ctx, digest); err != nil { // the transaction in which it is seen comes before this one, or after
+			return nil, err
+		}
+		p, err := s.lockByToken(ctx, tx, digest)
 		if err != nil {
 			return nil, err
 		}
-		pending = pending[1:]
-		if p.ID == 0 {
-			continue
-		}
-		if p.SupersededBy != 0 || p.ID == next.ID {
-			break
-		}
-		list = append(list, p)
-		if len(pending) == 0 && p.LinkedDigest != nil {
-			pending = append(pending, p.LinkedDigest)
+		if p.ID != 0 && p.SupersededBy == 0 && next.SupersededBy == 0 {
+			list = append(list, p)
 		}
 	}
 	return list, nil

@@ -42,7 +42,7 @@ func (s *Service) attribute(ctx context.Context, tx *addondb.DB, row addondb.Pur
 	}
 	before := row
 	if row.UserID == "" && account == "" {
-		if before, err = s.predecessor(ctx, tx, r); err != nil {
+		if before, err = neighbour(ctx, tx, r); err != nil {
 			return owner{}, err
 		}
 	}
@@ -110,15 +110,17 @@ func party(user string, exists bool, caller string) entitle.Party {
 	return entitle.Another
 }
 
-// predecessor reads the purchase that a purchase takes the place of, zero for none that is known.
-func (s *Service) predecessor(ctx context.Context, tx *addondb.DB, r *reading) (addondb.Purchase, error) {
+// neighbour reads the purchase of the same subscription that names the owner of one that is seen first: that whose place
+// it takes, or that which took its place; zero for none that is known.
+func neighbour(ctx context.Context, tx *addondb.DB, r *reading) (addondb.Purchase, error) {
 	for _, digest := range r.chain {
 		p, err := tx.PurchaseByToken(ctx, platform, digest)
 		if !errors.Is(err, sqldb.ErrNotFound) {
 			return p, err
 		}
 	}
-	return addondb.Purchase{}, nil
+	p, err := tx.Successor(ctx, r.digest)
+	return p, ignoreNotFound(err)
 }
 
 // theftOf names a theft among those that were reported.

@@ -131,8 +131,8 @@ func TestAChainThatIsEndlessOrACycleEnds(t *testing.T) {
 			f.sell(fmt.Sprintf("t%d", i), linked("silver_monthly", f.accountOf("eva"), fmt.Sprintf("t%d", i-1)))
 		}
 		f.mustVerify(t, "eva", "t100")
-		if f.store.count("t68") != 1 || f.store.count("t67") != 0 {
-			t.Errorf("followed to t68 %d times, to t67 %d times", f.store.count("t68"), f.store.count("t67"))
+		if f.store.count("t69") != 1 || f.store.count("t68") != 0 {
+			t.Errorf("t69 was asked for %d times, t68 %d times", f.store.count("t69"), f.store.count("t68"))
 		}
 	})
 }

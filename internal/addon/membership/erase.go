@@ -99,6 +99,9 @@ func (s *Service) anonymise(ctx context.Context, tx *txn, p addondb.Purchase) er
 	if err := tx.DeleteMessagesAbout(ctx, p.TokenDigest); err != nil {
 		return err
 	}
+	if err := tx.ForgetToken(ctx, p); err != nil {
+		return err
+	}
 	nobody := make([]byte, len(p.TokenDigest))
 	rand.Read(nobody)
 	p.TokenDigest, p.LinkedDigest, p.Sealed = nobody, nil, []byte{}

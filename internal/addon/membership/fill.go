@@ -50,7 +50,11 @@ func (s *Service) filled(ctx context.Context, tx *addondb.DB, row addondb.Purcha
 	}
 	s.due(&next)
 	items := s.itemsOf(r, before, d)
-	next.Sealed, err = seal(s.box(), next.Name, tokens{Token: r.token, Linked: r.sub.LinkedToken, OutOfApp: r.sub.OutOfApp})
+	kept := tokens{Token: r.token, Linked: r.sub.LinkedToken, OutOfApp: r.sub.OutOfApp}
+	if next.Retires {
+		kept.Before = r.before
+	}
+	next.Sealed, err = seal(s.box(), next.Name, kept)
 	return next, items, err
 }
 
@@ -64,8 +68,8 @@ func (s *Service) begun(ctx context.Context, tx *addondb.DB, row addondb.Purchas
 	next := row
 	if row.ID == 0 {
 		next.Name, next.Platform, next.TokenDigest, next.CreatedAt = namePrefix+strings.ToLower(rand.Text()), platform, r.digest, s.timestamp()
-		successor, err := tx.Successor(ctx, r.digest)
-		if ignoreNotFound(err) != nil {
+		successor, err := tx.NoteToken(ctx, r.digest)
+		if err != nil {
 			return next, err
 		}
 		next.SupersededBy = successor

@@ -1,10 +1,8 @@
 package membership
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -47,11 +45,15 @@ const (
 
 // reading is an answer of the store about a token, and what was known when it was asked.
 type reading struct {
-	token       string
-	digest      []byte
-	known       addondb.Purchase // zero: nothing
-	sub         play.Subscription
-	chain       [][]byte // the digests of its predecessors that have to be looked for, the last one first
+	token  string
+	digest []byte
+	known  addondb.Purchase // zero: nothing
+	sub    play.Subscription
+	// before is the tokens of its predecessors that are known, the last one first, and chain their digests. walked
+	// reports that the store was asked for them now.
+	before      []string
+	chain       [][]byte
+	walked      bool
 	selling     iap.Selling
 	environment entitle.Environment
 	at          time.Time // on the store's clock
@@ -110,14 +112,11 @@ func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, to
 		return r, refusal(err)
 	}
 	r.environment = entitle.EnvironmentOf(r.sub, selling.Simulated)
-	if r.sub.LinkedToken == "" && r.sub.OutOfApp != nil {
-		r.sub.LinkedToken = r.sub.OutOfApp.ExpiredToken
-	}
+	r.sub.LinkedToken = linkedToken(r.sub)
 	if err := s.remember(r); err != nil {
 		return nil, err
 	}
-	r.chain, err = s.chain(ctx, store, r)
-	return r, err
+	return r, s.walk(ctx, store, r)
 }
 
 // remember adds to an answer what the store has forgotten since an earlier one (1.1).
@@ -135,34 +134,8 @@ func (s *Service) remember(r *reading) error {
 	if r.sub.OutOfApp == nil {
 		r.sub.OutOfApp = kept.OutOfApp
 	}
+	r.before = kept.Before
 	return nil
-}
-
-// chain lists the predecessors of a purchase (1.7). Those that were never seen here are asked
-// for, when a purchase is seen first, because a known one may lie behind them.
-func (s *Service) chain(ctx context.Context, store Store, r *reading) (list [][]byte, err error) {
-	token := r.sub.LinkedToken
-	if token == "" {
-		return nil, nil
-	}
-	seen := [][]byte{r.digest}
-	for len(list) < entitle.MaxChain {
-		digest := digestOf(s.box(), token)
-		if slices.ContainsFunc(seen, func(d []byte) bool { return bytes.Equal(d, digest) }) {
-			break
-		}
-		seen, list = append(seen, digest), append(list, digest)
-		_, err := s.db.PurchaseByToken(ctx, platform, digest)
-		if !errors.Is(err, sqldb.ErrNotFound) || r.known.ID != 0 || !entitle.Retires(r.sub) {
-			return list, ignoreNotFound(err)
-		}
-		before, err := store.Subscription(ctx, token)
-		if err != nil || before.LinkedToken == "" {
-			break
-		}
-		token = before.LinkedToken
-	}
-	return list, nil
 }
 
 func ignoreNotFound(err error) error {

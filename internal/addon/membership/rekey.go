@@ -30,6 +30,9 @@ func LostTokens(ctx context.Context, db *addondb.DB, old *keyfile.Box) (lost []s
 // new one: tokens are sealed again, and digests made again. A purchase whose tokens are lost
 // keeps its access until it ends, and apps restore it.
 func Reseal(ctx context.Context, tx *addondb.DB, old, fresh *keyfile.Box) error {
+	if err := tx.ForgetTokens(ctx); err != nil {
+		return err
+	}
 	if err := eachPurchase(ctx, tx, func(p addondb.Purchase) error { return resealPurchase(ctx, tx, p, old, fresh) }); err != nil {
 		return err
 	}
@@ -63,6 +66,15 @@ func resealPurchase(ctx context.Context, tx *addondb.DB, p addondb.Purchase, old
 			sealed, err := seal(fresh, p.Name, kept)
 			if err != nil {
 				return err
+			}
+			before := kept.Before
+			if len(before) == 0 && p.Retires && kept.Linked != "" { // written by an older version
+				before = []string{kept.Linked}
+			}
+			for _, token := range before {
+				if err := tx.SetSuccessor(ctx, digestOf(fresh, token), p.ID); err != nil {
+					return err
+				}
 			}
 			return tx.SetPurchaseKey(ctx, p.ID, digestOf(fresh, kept.Token), linkedDigest(fresh, kept.Linked), sealed)
 		}
