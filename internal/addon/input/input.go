@@ -67,6 +67,8 @@ func UserID(text string) (problem string) {
 		return fmt.Sprintf("A user id has at most %d characters", MaxUserID)
 	case strings.TrimSpace(text) != text:
 		return "A user id has no spaces around it"
+	case text == "." || text == "..":
+		return "A user id can't be . or .., because addresses contain it"
 	}
 	return ""
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/fault"
 )
 
 // Limits of what callers send (6.4).
 const (
 	maxToken   = 2 << 10 // bytes
-	maxUser    = 128     // bytes
 	maxRestore = 20      // tokens
 )
 
@@ -115,10 +115,10 @@ func checkRequest(token, user string) error {
 	return checkUser(user)
 }
 
-// checkUser checks the id of a user of the site: opaque text that both engines store.
+// checkUser checks the id of a user of the site.
 func checkUser(user string) error {
-	if user == "" || len(user) > maxUser || strings.ContainsFunc(user, func(r rune) bool { return r < ' ' || r == '\u007f' || r == '\uFFFD' }) {
-		return fault.Invalid("invalid_request", "The user id is missing or malformed")
+	if problem := input.UserID(user); problem != "" {
+		return fault.Invalid("invalid_request", problem)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -112,7 +113,7 @@ func TestMalformedRequestsNeverReachTheStore(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		for _, c := range []struct{ user, token string }{
 			{"ana", ""}, {"ana", strings.Repeat("x", maxToken+1)}, {"ana", "a b"}, {"ana", "a\x00b"}, {"ana", "ä"},
-			{"", "token"}, {strings.Repeat("x", maxUser+1), "token"}, {"a\nb", "token"}, {"a\xffb", "token"},
+			{"", "token"}, {strings.Repeat("x", input.MaxUserID+1), "token"}, {"..", "token"}, {"a\nb", "token"}, {"a\xffb", "token"},
 		} {
 			_, err := f.Verify(t.Context(), c.user, c.token, "")
 			wantCode(t, err, "invalid_request")
