@@ -9,10 +9,12 @@ import (
 
 // Membership is what a user has.
 type Membership struct {
-	UserID      string
-	Status      string
-	PackageID   int64
-	ProductID   string
+	UserID    string
+	Status    string
+	PackageID int64
+	ProductID string
+	// PurchaseID is the purchase that the user manages at the store, 0 for none.
+	PurchaseID  int64
 	Source      string // store, grant, "" for none
 	SourceID    int64
 	Environment string
@@ -28,14 +30,14 @@ type Membership struct {
 	PackageName, Application string
 }
 
-const membershipColumns = `user_id, status, package_id, product_id, source, source_id, environment, since, until, will_renew, action, unverified, version, updated_at`
+const membershipColumns = `user_id, status, package_id, product_id, purchase_id, source, source_id, environment, since, until, will_renew, action, unverified, version, updated_at`
 
-const selectMemberships = `SELECT m.user_id, m.status, m.package_id, m.product_id, m.source, m.source_id, m.environment, m.since, m.until, m.will_renew,
+const selectMemberships = `SELECT m.user_id, m.status, m.package_id, m.product_id, m.purchase_id, m.source, m.source_id, m.environment, m.since, m.until, m.will_renew,
 		m.action, m.unverified, m.version, m.updated_at, coalesce(k.name, ''), coalesce(p.application, '')
-	FROM memberships m LEFT JOIN packages k ON k.id = m.package_id LEFT JOIN purchases p ON m.source = 'store' AND p.id = m.source_id `
+	FROM memberships m LEFT JOIN packages k ON k.id = m.package_id LEFT JOIN purchases p ON p.id = m.purchase_id `
 
 func scanMembership(r sqldb.Row) (m Membership, err error) {
-	err = r.Scan(&m.UserID, &m.Status, &m.PackageID, &m.ProductID, &m.Source, &m.SourceID, &m.Environment, &m.Since, &m.Until, &m.WillRenew,
+	err = r.Scan(&m.UserID, &m.Status, &m.PackageID, &m.ProductID, &m.PurchaseID, &m.Source, &m.SourceID, &m.Environment, &m.Since, &m.Until, &m.WillRenew,
 		&m.Action, &m.Unverified, &m.Version, &m.UpdatedAt, &m.PackageName, &m.Application)
 	return m, err
 }
@@ -50,7 +52,7 @@ func (d *DB) Membership(ctx context.Context, user string) (Membership, error) {
 func (d *DB) LockMemberships(ctx context.Context, at sqldb.Time, users ...string) error {
 	for _, user := range users {
 		err := d.Run(ctx, `INSERT INTO memberships (`+membershipColumns+`)
-			VALUES ($1, 'none', 0, '', '', 0, '', NULL, NULL, $2, '', $2, 0, $3) ON CONFLICT (user_id) DO NOTHING`, user, false, at)
+			VALUES ($1, 'none', 0, '', 0, '', 0, '', NULL, NULL, $2, '', $2, 0, $3) ON CONFLICT (user_id) DO NOTHING`, user, false, at)
 		if err != nil {
 			return err
 		}
@@ -68,9 +70,9 @@ func (d *DB) UpdateMembership(ctx context.Context, m Membership) error {
 		return err
 	}
 	return d.Run(ctx, `UPDATE memberships SET status = $1, package_id = $2, product_id = $3, source = $4, source_id = $5, environment = $6,
-		since = $7, until = $8, will_renew = $9, action = $10, unverified = $11, version = $12, updated_at = $13 WHERE user_id = $14`,
+		since = $7, until = $8, will_renew = $9, action = $10, unverified = $11, version = $12, updated_at = $13, purchase_id = $14 WHERE user_id = $15`,
 		m.Status, m.PackageID, m.ProductID, m.Source, m.SourceID, m.Environment, m.Since, m.Until, m.WillRenew, m.Action, m.Unverified,
-		m.Version, m.UpdatedAt, m.UserID)
+		m.Version, m.UpdatedAt, m.PurchaseID, m.UserID)
 }
 
 // DeleteMembership deletes a user's.

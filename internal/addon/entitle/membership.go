@@ -37,9 +37,12 @@ type Source struct {
 
 // Membership is what a user has: the best of all sources. The zero Membership stands for a user without one.
 type Membership struct {
-	Status      Status
-	Package     int64
+	Status  Status
+	Package int64
+	// Product and Purchase are what the user manages at the store: the source, or what is paid beside a grant. Action is
+	// about them.
 	Product     string
+	Purchase    int64
 	Source      SourceKind
 	SourceID    int64
 	Environment Environment
@@ -75,13 +78,32 @@ func Derive(sources []Source) Membership {
 		return best
 	}
 	best = Membership{
-		Status: chosen.Status, Package: chosen.Package, Product: chosen.Product, Source: chosen.Kind, SourceID: chosen.ID, Environment: chosen.Environment,
-		Since: chosen.Since, Until: chosen.Until, WillRenew: chosen.WillRenew, Action: chosen.Action, Unverified: chosen.Unverified,
+		Status: chosen.Status, Package: chosen.Package, Source: chosen.Kind, SourceID: chosen.ID, Environment: chosen.Environment,
+		Since: chosen.Since, Until: chosen.Until, WillRenew: chosen.WillRenew, Unverified: chosen.Unverified,
+	}
+	if paid := managed(sources, chosen); paid != nil {
+		best.Product, best.Purchase, best.Action = paid.Product, paid.ID, paid.Action
 	}
 	if best.Status == Expired || best.Status == Revoked { // nothing follows what the store said before the end
 		best.WillRenew, best.Action = false, ""
 	}
 	return best
+}
+
+// managed returns what a user manages at the store, nil for nothing: what the membership comes from, or the best that is
+// not over beside a grant.
+func managed(sources []Source, chosen *Source) (paid *Source) {
+	if chosen.Kind == FromStore {
+		return chosen
+	}
+	for i := range sources {
+		s := &sources[i]
+		goesOn := s.Access || s.Status == OnHold || s.Status == Paused || s.Status == Pending
+		if s.Kind == FromStore && goesOn && (paid == nil || better(*s, *paid)) {
+			paid = s
+		}
+	}
+	return paid
 }
 
 // better reports whether source a comes before b.

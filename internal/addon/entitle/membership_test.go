@@ -19,11 +19,14 @@ func TestAMembershipComesFromTheBestSource(t *testing.T) {
 		want    Membership
 	}{
 		{"no source", nil, Membership{Status: None}},
-		{"the higher rank, also when it ends first", []Source{silver, best}, Membership{Status: Active, Package: 2, Source: FromStore, SourceID: 2, Until: best.Until}},
-		{"of one rank the one without an end", []Source{best, endless}, Membership{Status: Active, Package: 2, Source: FromGrant, SourceID: 3}},
-		{"access before a higher rank without it", []Source{without(4, OnHold, past), silver}, Membership{Status: Active, Package: 1, Source: FromStore, SourceID: 1, Until: tomorrow}},
-		{"of those without access the one that can be repaired", []Source{without(4, Expired, tomorrow), without(5, OnHold, past)}, Membership{Status: OnHold, Package: 2, Source: FromStore, SourceID: 5, Until: past, WillRenew: true, Action: FixPayment}},
-		{"of those that ended the latest, which asks for nothing", []Source{without(4, Expired, tomorrow), without(5, Revoked, past)}, Membership{Status: Expired, Package: 2, Source: FromStore, SourceID: 4, Until: tomorrow}},
+		{"the higher rank, also when it ends first", []Source{silver, best}, Membership{Status: Active, Package: 2, Source: FromStore, SourceID: 2, Purchase: 2, Until: best.Until}},
+		{"of one rank the one without an end", []Source{best, endless}, Membership{Status: Active, Package: 2, Source: FromGrant, SourceID: 3, Purchase: 2}},
+		{"access before a higher rank without it", []Source{without(4, OnHold, past), silver}, Membership{Status: Active, Package: 1, Source: FromStore, SourceID: 1, Purchase: 1, Until: tomorrow}},
+		{"of those without access the one that can be repaired", []Source{without(4, Expired, tomorrow), without(5, OnHold, past)}, Membership{Status: OnHold, Package: 2, Source: FromStore, SourceID: 5, Purchase: 5, Until: past, WillRenew: true, Action: FixPayment}},
+		{"of those that ended the latest, which asks for nothing", []Source{without(4, Expired, tomorrow), without(5, Revoked, past)}, Membership{Status: Expired, Package: 2, Source: FromStore, SourceID: 4, Purchase: 4, Until: tomorrow}},
+		{"a grant above a subscription, which is managed and asks for what it needs", []Source{endless, {Kind: FromStore, ID: 6, Status: Grace, Access: true, Package: 1, Rank: 1, Product: "silver", Action: FixPayment}},
+			Membership{Status: Active, Package: 2, Source: FromGrant, SourceID: 3, Product: "silver", Purchase: 6, Action: FixPayment}},
+		{"a grant above a subscription that is over", []Source{endless, without(7, Expired, past)}, Membership{Status: Active, Package: 2, Source: FromGrant, SourceID: 3}},
 		{"failed and superseded purchases are not sources", []Source{without(4, Failed, past), without(5, Superseded, tomorrow)}, Membership{Status: None}},
 	}
 	for _, c := range cases {
@@ -40,7 +43,7 @@ func TestAMembershipComesFromTheBestSource(t *testing.T) {
 }
 
 func TestEventsOfAChange(t *testing.T) {
-	active := Membership{Status: Active, Package: 1, Source: FromStore, SourceID: 1, Until: tomorrow, WillRenew: true}
+	active := Membership{Status: Active, Package: 1, Source: FromStore, SourceID: 1, Purchase: 1, Until: tomorrow, WillRenew: true}
 	with := func(change func(*Membership)) Membership {
 		m := active
 		change(&m)

@@ -51,7 +51,7 @@ func printMembership(m addondb.Membership) countersign.IAPMembership {
 	if m.PackageName != "" {
 		printed.Package = &countersign.IAPPackage{ID: m.PackageID, Name: m.PackageName}
 	}
-	if d.Source == entitle.FromStore {
+	if m.PurchaseID != 0 {
 		printed.ManageURL = optional(manageURL(m.ProductID, m.Application))
 	}
 	return printed

@@ -146,7 +146,7 @@ func sourceOf(g addondb.Grant, now sqldb.Time) entitle.Source {
 
 func derivedOf(m addondb.Membership) entitle.Membership {
 	return entitle.Membership{
-		Status: entitle.Status(m.Status), Package: m.PackageID, Product: m.ProductID, Source: entitle.SourceKind(m.Source), SourceID: m.SourceID,
+		Status: entitle.Status(m.Status), Package: m.PackageID, Product: m.ProductID, Purchase: m.PurchaseID, Source: entitle.SourceKind(m.Source), SourceID: m.SourceID,
 		Environment: entitle.Environment(m.Environment), Since: m.Since.Time, Until: m.Until.Time, WillRenew: m.WillRenew,
 		Action: entitle.Action(m.Action), Unverified: m.Unverified,
 	}
@@ -154,7 +154,7 @@ func derivedOf(m addondb.Membership) entitle.Membership {
 
 func rowOf(user string, m entitle.Membership, version int64, now sqldb.Time) addondb.Membership {
 	return addondb.Membership{
-		UserID: user, Status: string(m.Status), PackageID: m.Package, ProductID: m.Product, Source: string(m.Source), SourceID: m.SourceID,
+		UserID: user, Status: string(m.Status), PackageID: m.Package, ProductID: m.Product, PurchaseID: m.Purchase, Source: string(m.Source), SourceID: m.SourceID,
 		Environment: string(m.Environment), Since: at(m.Since), Until: at(m.Until), WillRenew: m.WillRenew, Action: string(m.Action),
 		Unverified: m.Unverified, Version: version, UpdatedAt: now,
 	}

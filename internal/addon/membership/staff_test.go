@@ -27,7 +27,7 @@ func TestAGrantIsASourceOfAMembershipUntilItsEnd(t *testing.T) {
 			t.Fatalf("%+v, %v", g, err)
 		}
 		m, err := f.Membership(t.Context(), "ana")
-		if err != nil || m.Membership.Package.ID != gold || *m.Membership.Source != "grant" || m.Membership.ManageURL != nil || m.Membership.Version != 2 {
+		if err != nil || m.Membership.Package.ID != gold || *m.Membership.Source != "grant" || m.Membership.ManageURL == nil || m.Membership.Version != 2 {
 			t.Errorf("%+v, %v", m, err)
 		}
 		f.clock.Move(time.Hour)
