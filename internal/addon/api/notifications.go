@@ -1,7 +1,11 @@
 package api
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"net/http"
+	"strings"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
@@ -11,7 +15,7 @@ import (
 // receiveNotification answers POST /api-addons/iap/notifications/store, which the app's store
 // calls. The notification is stored, and processed later.
 func (f *frontEnd) receiveNotification(w http.ResponseWriter, r *http.Request) error {
-	body, err := readBody(w, r, play.MaxPush)
+	body, err := readPush(w, r)
 	if err != nil {
 		return err
 	}
@@ -27,4 +31,21 @@ func (f *frontEnd) receiveNotification(w http.ResponseWriter, r *http.Request) e
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// readPush reads a push, which something between the store and here may have compressed: refused, it would come again and again.
+func readPush(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	body, err := readBody(w, r, play.MaxPush)
+	if err != nil || !strings.EqualFold(strings.TrimSpace(r.Header.Get("Content-Encoding")), "gzip") {
+		return body, err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return body, nil // it is not a push, and refused as such
+	}
+	plain, err := io.ReadAll(io.LimitReader(z, play.MaxPush+1))
+	if len(plain) > play.MaxPush {
+		return nil, tooLarge(play.MaxPush, err)
+	}
+	return plain, nil
 }

@@ -2,7 +2,9 @@ package api_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -178,6 +180,32 @@ func TestANotificationComesAgainWhileTheKeysCannotBeRead(t *testing.T) {
 			t.Errorf("stored: %+v", received)
 		}
 	})
+}
+
+func TestACompressedNotificationIsRead(t *testing.T) {
+	t.Parallel()
+	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
+		s := newSeller(t, at)
+		h := api.New(s.Addon, options())
+		bearer, body, err := s.play.Push(s.play.SendTest())
+		check(t, err)
+		header := map[string]string{"Authorization": "Bearer " + bearer, "Content-Encoding": "gzip"}
+		var got refusal
+		s.ask(t, h, 413, "POST", "iap/notifications/store", compressed(t, make([]byte, play.MaxPush+1)), header, &got)
+		s.ask(t, h, 204, "POST", "iap/notifications/store", compressed(t, body), header, nil)
+		received, err := s.Members.Messages(t.Context(), operator, 0, 10)
+		if check(t, err); len(received) != 1 {
+			t.Errorf("stored: %+v", received)
+		}
+	})
+}
+
+func compressed(t testing.TB, body []byte) string {
+	var text strings.Builder
+	z := gzip.NewWriter(&text)
+	_, err := z.Write(body)
+	check(t, errors.Join(err, z.Close()))
+	return text.String()
 }
 
 // While the store is down, a verification is queued and the app is told to ask later.
