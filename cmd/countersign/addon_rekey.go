@@ -41,6 +41,9 @@ func (a *app) sayAddonRekey(plan addon.RekeyPlan) {
 		func(w events.Webhook) string { return fmt.Sprintf("%d  %s", w.ID, w.URL) })
 	sayLost(a, plan.Purchases, "purchase in the app", "purchases in the app", "can't be read from the store again until the app restores it; access stays until the paid time ends",
 		func(id string) string { return id })
+	if plan.Queued > 0 {
+		a.Say(cli.Count(plan.Queued, "verification that waits for the store is", "verifications that wait for the store are") + " lost. The apps verify again.")
+	}
 	if plan.Simulator {
 		a.Say("The simulated store forgets its purchases and begins anew.")
 	}
@@ -63,6 +66,7 @@ func (a *app) printAddonRekey(done addon.RekeyPlan) error {
 		PurchaseCodes   []codeView       `json:"purchase_codes"`
 		Webhooks        []webhookView    `json:"webhooks"`
 		Purchases       []string         `json:"purchases"`
+		Queued          int              `json:"queued_verifications"`
 		SimulatedStore  bool             `json:"simulated_store"`
 		Administrators  []string         `json:"administrators"`
 		BackupPlace     string           `json:"backup_place,omitempty"`
@@ -71,7 +75,7 @@ func (a *app) printAddonRekey(done addon.RekeyPlan) error {
 		sqldb.Convert(done.Accounts, func(s iap.ServiceAccountFacts) accountView { return accountView{s.ClientEmail, s.Fingerprint} }),
 		sqldb.Convert(done.Codes, func(c addon.PurchaseCode) codeView { return codeView{c.Hint, c.Store} }),
 		sqldb.Convert(done.Webhooks, viewWebhook),
-		append([]string{}, done.Purchases...), done.Simulator,
+		append([]string{}, done.Purchases...), done.Queued, done.Simulator,
 		append([]string{}, done.Users...), done.BackupPlace,
 	})
 }

@@ -34,6 +34,8 @@ type RekeyPlan struct {
 	// Purchases are the ids of purchases in the app whose tokens are lost. Their members
 	// keep access until the paid time ends; apps restore them.
 	Purchases []string
+	// Queued is how many verifications that the store has not answered yet are lost. Their apps verify again.
+	Queued int
 	// Simulator reports that the simulated store forgets its purchases and begins anew.
 	Simulator bool
 	// Users are the e-mails of administrators whose authenticator app stops working.
@@ -46,7 +48,7 @@ type RekeyPlan struct {
 
 // Nothing reports that nothing would be deleted.
 func (p RekeyPlan) Nothing() bool {
-	return !p.Simulator && p.BackupPlace == "" && len(p.Credentials)+len(p.Accounts)+len(p.Codes)+len(p.Webhooks)+len(p.Purchases)+len(p.Users) == 0
+	return !p.Simulator && p.BackupPlace == "" && p.Queued == 0 && len(p.Credentials)+len(p.Accounts)+len(p.Codes)+len(p.Webhooks)+len(p.Purchases)+len(p.Users) == 0
 }
 
 // PlanRekey returns what Rekey would drop. It needs no key file, and no update that ran to
@@ -66,8 +68,9 @@ func (a *Addon) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 	webhooks, err5 := a.Events.LostWebhooks(ctx, old)
 	purchases, err6 := membership.LostTokens(ctx, a.db, old)
 	simulated, err7 := simulator.Lost(ctx, a.db, old)
+	queued, err9 := membership.LostQueued(ctx, a.db, old)
 	place, err8 := backup.LostPlace(ctx, a.db.Queries, old)
-	plan := RekeyPlan{Simulator: simulated, Accounts: accounts, Webhooks: webhooks, Purchases: purchases, Users: users, BackupPlace: place}
+	plan := RekeyPlan{Simulator: simulated, Accounts: accounts, Webhooks: webhooks, Purchases: purchases, Queued: queued, Users: users, BackupPlace: place}
 	for _, c := range pairs {
 		if len(c.KeySealed) > 0 && !resealCredential(&c, old, old) {
 			plan.Credentials = append(plan.Credentials, credentialOf(c))
@@ -78,7 +81,7 @@ func (a *Addon) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 			plan.Codes = append(plan.Codes, purchaseCodeOf(c))
 		}
 	}
-	return plan, errors.Join(err1, err2, err3, err4, err5, err6, err7, err8)
+	return plan, errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9)
 }
 
 func (a *Addon) rekeyable(ctx context.Context) error {
@@ -139,8 +142,8 @@ func (a *Addon) Rekey(ctx context.Context, actor people.Actor) (RekeyPlan, error
 
 // detail is what the audit log says of a rekey.
 func (p RekeyPlan) detail(auditChecked bool) string {
-	text := fmt.Sprintf("deleted: %s, %s, %s, %s, %s, %s", count(len(p.Credentials), "API credential"), count(len(p.Accounts), "service account"),
-		count(len(p.Codes), "purchase code"), count(len(p.Webhooks), "webhook secret"), count(len(p.Purchases), "purchase token"), count(len(p.Users), "authenticator app"))
+	text := fmt.Sprintf("deleted: %s, %s, %s, %s, %s, %s, %s", count(len(p.Credentials), "API credential"), count(len(p.Accounts), "service account"),
+		count(len(p.Codes), "purchase code"), count(len(p.Webhooks), "webhook secret"), count(len(p.Purchases), "purchase token"), count(p.Queued, "queued verification"), count(len(p.Users), "authenticator app"))
 	if p.Simulator {
 		text += ", the simulated store"
 	}

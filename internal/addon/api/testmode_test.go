@@ -49,7 +49,7 @@ func TestAppsVerifySimulatedPurchasesInTestMode(t *testing.T) {
 			}
 			s.ask(t, h, 409, "POST", "iap/verify", `{"purchase_token":"`+token+`"}`, s.app("user-8"), nil)
 		}
-		s.ask(t, h, 422, "POST", "iap/verify", `{"purchase_token":"`+real+`"}`, s.app("user-7"), nil)
+		s.ask(t, h, 503, "POST", "iap/verify", `{"purchase_token":"`+real+`"}`, s.app("user-7"), nil)
 		if n := s.play.TotalCalls("/"); n != 0 {
 			t.Errorf("%d calls of the real store", n)
 		}

@@ -9,37 +9,53 @@ import (
 
 // Failures of the store and of the way to it.
 var failureCases = []conformance{
-	{name: "a service account without the permission is told to the app as a fault of the set-up, with an alert", rule: "1.11 401, 403", run: func(s *site) {
+	{name: "a service account without the permission queues the verification, with an alert", rule: "1.11 401, 403", run: func(s *site) {
 		token := s.buy("7", purchase{product: gold})
 		s.play.withdraw(true)
-		if v := s.refused("7", token, 503, "store_not_authorised"); !v.Retryable {
-			s.t.Error("not retryable")
-		}
+		s.queued(token)
+		s.want("7", "pending")
 		if s.alerts() != "store_not_authorised" {
 			s.t.Errorf("alerts: %s", s.alerts())
 		}
+		s.pass(36 * time.Hour) // so long may a permission take
+		s.want("7", "pending")
 		s.play.withdraw(false)
-		s.verified("7", token)
+		s.pass(2 * time.Hour)
+		s.want("7", "active Gold")
 		if s.alerts() != "" {
 			s.t.Errorf("alerts: %s", s.alerts())
 		}
 	}},
-	{name: "an app that the store does not find is a fault of the set-up", rule: "1.11 404 applicationNotFound", run: func(s *site) {
+	{name: "an app that the store does not find queues the verification", rule: "1.11 404 applicationNotFound", run: func(s *site) {
 		token := s.buy("7", purchase{product: gold})
 		s.front.fail(1, fault{of: ofReads, status: 404, reason: "applicationNotFound"})
-		s.refused("7", token, 503, "store_not_authorised")
-		s.verified("7", token)
+		s.queued(token)
+		s.pass(time.Minute)
+		s.want("7", "active Gold")
 	}},
-	{name: "a token that the store does not know is refused, and not asked for again at once", rule: "1.11 404 purchaseTokenNotFound", run: func(s *site) {
+	{name: "a token that the store does not know waits ten minutes, is refused then, and not asked for again at once", rule: "1.2, 1.11 404 purchaseTokenNotFound", run: func(s *site) {
 		token := "a-token-that-nobody-was-given"
-		s.refused("7", token, 422, "invalid_token")
+		s.queued(token)
+		s.pass(9 * time.Minute)
+		s.want("7", "pending")
+		s.pass(2 * time.Minute)
+		s.want("7", "none")
 		reads := s.front.reads(token)
 		v := s.refused("7", token, 429, "repeated_failure")
-		if reads != 3 || s.front.reads(token) != reads || v.header.Get("Retry-After") == "" {
+		if s.front.reads(token) != reads || v.header.Get("Retry-After") == "" {
 			s.t.Errorf("read %d times, then %d times", reads, s.front.reads(token))
 		}
-		s.pass(6 * time.Minute)
-		s.refused("7", token, 422, "invalid_token")
+	}},
+	{name: "a paid purchase that the store knows hours after its notification is not refused", rule: "1.2, 1.8 code 4", run: func(s *site) {
+		token := s.buy("7", purchase{product: gold})
+		s.front.fail(1000, fault{of: ofReads, status: 404, reason: "purchaseTokenNotFound"})
+		s.queued(token)
+		s.deliver()
+		s.pass(3 * time.Hour)
+		s.want("7", "pending")
+		s.front.heal()
+		s.pass(2 * time.Hour)
+		s.want("7", "active Gold")
 	}},
 	{name: "a malformed token is refused", rule: "1.11 400", run: func(s *site) {
 		s.refused("7", "~x~", 422, "invalid_token")
@@ -61,7 +77,7 @@ var failureCases = []conformance{
 			s.t.Errorf("asked %d times", reads)
 		}
 		s.pass(59 * time.Second)
-		s.want("7", "none")
+		s.want("7", "pending")
 		s.pass(2 * time.Second)
 		s.want("7", "active Gold")
 	}},
@@ -143,7 +159,7 @@ var failureCases = []conformance{
 		version := s.membership("7").Version
 		s.clock.Move(-2 * day)
 		s.work()
-		if v := s.verify("7", token); v.Code != "store_not_authorised" && v.Result != "unchanged" {
+		if v := s.verify("7", token); v.Result != "queued" && v.Result != "unchanged" {
 			s.t.Errorf("%v", v)
 		}
 		s.want("7", "active Gold")

@@ -268,7 +268,7 @@ func restoreTwenty(s *site) {
 	ended := s.buy("7", purchase{product: gold})
 	s.act(s.play.expire, ended)
 	add(ended, "created")
-	add("a-token-that-nobody-was-given", "invalid_token")
+	add("a-token-that-nobody-was-given", "queued")
 	add("not a token", "invalid_request")
 	if len(tokens) != 20 {
 		s.t.Fatalf("%d tokens", len(tokens))

@@ -53,7 +53,7 @@ func TestVerificationsBeyondThoseThatWaitForTheStoreWaitAndAreThenQueued(t *test
 		all.Wait()
 		f.clock.Move(time.Minute)
 		f.run(t)
-		f.wantMembership(t, "ana", entitle.Active, gold, 1)
+		f.wantMembership(t, "ana", entitle.Active, gold, 2)
 	})
 }
 
@@ -69,7 +69,7 @@ func TestAVerificationIsQueuedWhileTheStoreHangs(t *testing.T) {
 		f.store.hangs = false
 		f.clock.Move(time.Minute)
 		f.run(t)
-		f.wantMembership(t, "ana", entitle.Active, gold, 1)
+		f.wantMembership(t, "ana", entitle.Active, gold, 2)
 	})
 }
 

@@ -50,7 +50,7 @@ func (s *Service) Erase(ctx context.Context, actor people.Actor, user string, fo
 		if erased.Grants, err = tx.DeleteGrants(ctx, user); err != nil {
 			return err
 		}
-		for _, remove := range []func(context.Context, string) error{tx.DeleteIdentities, tx.DeleteMembership, tx.DeleteEventsOf} {
+		for _, remove := range []func(context.Context, string) error{tx.DeleteQueuedVerifications, tx.DeleteIdentities, tx.DeleteMembership, tx.DeleteEventsOf} {
 			if err := remove(ctx, user); err != nil {
 				return err
 			}

@@ -46,6 +46,9 @@ func (s *Service) Merge(ctx context.Context, actor people.Actor, from, to string
 		if err := s.moveIdentities(ctx, tx.DB, from, to); err != nil {
 			return err
 		}
+		if err := tx.MoveQueuedVerifications(ctx, from, to); err != nil {
+			return err
+		}
 		why := change{}
 		if merged.Purchases+merged.Grants > 0 {
 			why.moved = []string{from, to}

@@ -23,8 +23,8 @@ type request struct {
 	// product is what the caller expects, "" for anything.
 	product   string
 	restoring bool
-	// queued leaves the store to a task, because it does not answer now.
-	queued bool
+	// queued leaves the store to a task, because it does not answer now. repeated is of such a task.
+	queued, repeated bool
 }
 
 // The causes in the history of purchases. [addondb.CauseVoided] is another.
@@ -75,8 +75,14 @@ func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Sel
 			return applied{}, s.readFailed(ctx, r, req, err)
 		}
 		err = s.tx(ctx, func(tx *txn) (err error) {
-			done, err = s.apply(ctx, tx, r, req)
-			return err
+			ended, err := s.endQueued(ctx, tx, r, req)
+			if err != nil {
+				return err
+			}
+			if done, err = s.apply(ctx, tx, r, req); err != nil || !ended {
+				return err
+			}
+			return s.recompute(ctx, tx, change{environment: r.environment}, req.user)
 		})
 		switch {
 		case err == nil && done.refused != nil:

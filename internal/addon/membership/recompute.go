@@ -105,7 +105,7 @@ func (s *Service) printedOf(ctx context.Context, tx *addondb.DB, p addondb.Purch
 	return countersign.EncodeJSON(printed)
 }
 
-// sources lists what a user's membership may come from: items of purchases, and grants.
+// sources lists what a user's membership may come from: items of purchases, verifications that are queued, and grants.
 func (s *Service) sources(ctx context.Context, tx *addondb.DB, user string) ([]entitle.Source, error) {
 	items, err := tx.PurchaseSources(ctx, user)
 	if err != nil {
@@ -115,13 +115,20 @@ func (s *Service) sources(ctx context.Context, tx *addondb.DB, user string) ([]e
 	if err != nil {
 		return nil, err
 	}
-	list := make([]entitle.Source, 0, len(items)+len(grants))
+	queued, err := tx.QueuedVerificationsOf(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]entitle.Source, 0, len(items)+len(grants)+len(queued))
 	for _, i := range items {
 		list = append(list, entitle.Source{
 			Kind: entitle.FromStore, ID: i.PurchaseID, Status: entitle.Status(i.Status), Access: i.Access && i.Counts && i.Rank >= 0,
 			Package: i.PackageID, Rank: i.Rank, Product: i.ProductID, Environment: entitle.Environment(i.Environment),
 			Since: i.StartedAt.Time, Until: i.ExpiresAt.Time, WillRenew: i.WillRenew, Action: entitle.Action(i.Action), Unverified: i.Unverified,
 		})
+	}
+	for _, q := range queued {
+		list = append(list, entitle.Source{Kind: entitle.FromStore, Status: entitle.Pending, Environment: environmentOf(q)})
 	}
 	for _, g := range grants {
 		list = append(list, sourceOf(g, s.timestamp()))

@@ -36,6 +36,9 @@ func Reseal(ctx context.Context, tx *addondb.DB, old, fresh *keyfile.Box) error 
 	if err := eachPurchase(ctx, tx, func(p addondb.Purchase) error { return resealPurchase(ctx, tx, p, old, fresh) }); err != nil {
 		return err
 	}
+	if err := eachQueued(ctx, tx, func(q addondb.QueuedVerification) error { return resealQueued(ctx, tx, q, old, fresh) }); err != nil {
+		return err
+	}
 	if err := resealMessages(ctx, tx, old, fresh); err != nil {
 		return err
 	}

@@ -31,6 +31,8 @@ type Outcome struct {
 	// Pending reports that the payment is pending, or that the store did not answer: the app
 	// asks for the membership later (202).
 	Pending bool
+	// unknown reports that it is queued because the store does not know the token.
+	unknown bool
 }
 
 // Verify reads a purchase token from the store and activates what was bought for a user, who
@@ -38,8 +40,8 @@ type Outcome struct {
 // for anything. Its errors have the codes of 6.4: invalid_request, iap_disabled,
 // test_purchase_not_allowed, owned_by_other_user, conflict, purchase_gone, invalid_token,
 // product_mismatch, product_not_mapped, account_binding_required, not_a_subscription,
-// repeated_failure, store_not_authorised and not_configured. While the store does not answer,
-// or too many verifications wait for its answers, the token is queued and the outcome is pending.
+// repeated_failure and not_configured. While the store does not answer, refuses the service account or does not know
+// the token, or too many verifications wait for its answers, the token is queued and the outcome is pending.
 func (s *Service) Verify(ctx context.Context, user, token, product string) (Outcome, error) {
 	return s.claim(ctx, token, request{cause: causeVerify, user: user, product: product})
 }
@@ -48,7 +50,7 @@ func (s *Service) claim(ctx context.Context, token string, req request) (Outcome
 	if err := checkRequest(token, req.user); err != nil {
 		return Outcome{}, err
 	}
-	key := hex.EncodeToString(digestOf(s.box(), token))
+	key := s.failureKey(token)
 	if !s.failures.Allows(key, 1) {
 		return Outcome{}, fault.Limited("repeated_failure", "The store refused this purchase a short time ago", s.failures.Retry(key))
 	}
@@ -61,6 +63,11 @@ func (s *Service) claim(ctx context.Context, token string, req request) (Outcome
 		return Outcome{}, err
 	}
 	return done.(Outcome), ctx.Err()
+}
+
+// failureKey is the key of a token in failures.
+func (s *Service) failureKey(token string) string {
+	return hex.EncodeToString(digestOf(s.box(), token))
 }
 
 const (
@@ -88,7 +95,9 @@ func (s *Service) claimOnce(ctx context.Context, token string, req request) (Out
 	defer s.places.Release(1)
 	done, err := s.readAndApply(asking, store, selling, token, req)
 	switch {
-	case fault.HasCode(err, "store_unavailable") || err != nil && asking.Err() != nil:
+	case selling.Simulated && isUnknown(err):
+		return Outcome{}, errTestMode
+	case waits(err) || err != nil && asking.Err() != nil:
 		return s.queueClaim(ctx, token, req, err)
 	case err != nil:
 		return Outcome{}, err
@@ -96,6 +105,9 @@ func (s *Service) claimOnce(ctx context.Context, token string, req request) (Out
 	done.purchase = s.acknowledgeNow(asking, store, done.purchase)
 	return s.outcome(ctx, req.user, done)
 }
+
+// errTestMode is the answer to a token that the simulated store did not hand out: it may be of a real buyer.
+var errTestMode = fault.WithRetry(fault.Unavailable("store_unavailable", "The site is in test mode, in which purchases of the real store are not read"), time.Minute)
 
 // takePlace waits for a place among the verifications under way, and reports whether there is one.
 // Without a place, a verification is queued, as while the store does not answer.
@@ -134,34 +146,6 @@ func (s *Service) outcome(ctx context.Context, user string, done applied) (o Out
 	return o, err
 }
 
-// queueClaim has a verification repeated when the store answers again (1.3).
-func (s *Service) queueClaim(ctx context.Context, token string, req request, failed error) (Outcome, error) {
-	err := s.db.Tx(ctx, func(tx *addondb.DB) error {
-		return s.Put(ctx, tx, Task{
-			Kind: KindVerify, Key: hex.EncodeToString(digestOf(s.box(), token)) + " " + req.user, Due: s.now().Add(queuedWait(failed)),
-			Payload: queuedClaim{Token: s.sealQueued(token), User: req.user, Product: req.product, Restoring: req.restoring},
-		})
-	})
-	if err != nil {
-		return Outcome{}, errors.Join(err, failed)
-	}
-	m, err := membershipOf(ctx, s.db, req.user)
-	o := Outcome{Result: ResultQueued, Membership: printMembership(m), Pending: true}
-	if o.Membership.Status == string(entitle.None) {
-		o.Membership.Status = string(entitle.Pending)
-	}
-	return o, err
-}
-
-// queuedWait is how long after an outage a verification is repeated first.
-func queuedWait(failed error) time.Duration {
-	const least = 10 * time.Second
-	if ours := fault.Of(failed); ours != nil {
-		return max(least, ours.RetryAfter)
-	}
-	return least
-}
-
 // RestoredPurchase is what became of one token of a restore. Outcome or Err is set.
 type RestoredPurchase struct {
 	// TokenSHA256 is the SHA-256 of the token in hex, by which the app recognizes it.
@@ -184,7 +168,7 @@ func (s *Service) Restore(ctx context.Context, user string, list []string) (resu
 	for _, token := range list {
 		done := RestoredPurchase{TokenSHA256: sha256Hex(token)}
 		done.Outcome, done.Err = s.claim(ctx, token, request{cause: causeRestore, user: user, restoring: true, queued: down})
-		down = down || done.Outcome.Result == ResultQueued
+		down = down || done.Outcome.Result == ResultQueued && !done.Outcome.unknown
 		if ctx.Err() != nil {
 			return nil, m, ctx.Err()
 		}

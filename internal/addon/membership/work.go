@@ -88,12 +88,6 @@ type (
 	tokenRef struct {
 		Token string `json:"token"` // sealed
 	}
-	queuedClaim struct {
-		Token     string `json:"token"` // sealed
-		User      string `json:"user"`
-		Product   string `json:"product"`
-		Restoring bool   `json:"restoring"`
-	}
 	grantEnd struct {
 		Grant int64 `json:"grant"`
 	}
@@ -211,27 +205,6 @@ func (s *Service) taskError(err error) error {
 		return nil
 	}
 	return err
-}
-
-// doVerify repeats a verification that the store did not answer.
-func (s *Service) doVerify(ctx context.Context, payload []byte) (again time.Time, err error) {
-	var q queuedClaim
-	if err := json.Unmarshal(payload, &q); err != nil {
-		return time.Time{}, fmt.Errorf("membership: the payload of a task: %w", err)
-	}
-	token, err := s.openQueued(q.Token)
-	if err != nil { // the key file was replaced; the app verifies again
-		return time.Time{}, nil
-	}
-	store, selling, err := s.open(ctx)
-	if err == nil {
-		req := request{cause: causeVerify, user: q.User, product: q.Product, restoring: q.Restoring}
-		var done applied
-		if done, err = s.readAndApply(ctx, store, selling, token, req); err == nil {
-			s.acknowledgeNow(ctx, store, done.purchase)
-		}
-	}
-	return time.Time{}, s.taskError(err)
 }
 
 // doGrantEnd derives a membership again when a grant has ended.

@@ -1,0 +1,247 @@
+package membership
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/play"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+const (
+	// unknownTime is how long a token that the store does not know may still be a purchase that was just made, and
+	// announcedTime that of one about which the store has sent a notification (1.2).
+	unknownTime   = 10 * time.Minute
+	announcedTime = 24 * time.Hour
+	// maxUnknown is how many such tokens of one user wait: made-up ones must not use up the calls to the store.
+	maxUnknown = 5
+)
+
+// errWithdrawn means that a queued verification is no longer there: it has ended, or its user was erased or merged.
+var errWithdrawn = errors.New("membership: the queued verification was withdrawn")
+
+// waits reports whether a verification that failed is queued: the store does not answer, refuses the service account, whose
+// permissions may be new, or does not know a token that may be new.
+func waits(failed error) bool {
+	return fault.HasCode(failed, "store_unavailable") || fault.HasCode(failed, "store_not_authorised") || isUnknown(failed)
+}
+
+// isUnknown reports whether the store does not know a token.
+func isUnknown(failed error) bool {
+	known, ok := errors.AsType[*play.Error](failed)
+	return ok && known.Reason == play.TokenNotFound
+}
+
+// queueClaim has a verification repeated later (1.3). Until then the user's purchase is pending.
+func (s *Service) queueClaim(ctx context.Context, token string, req request, failed error) (Outcome, error) {
+	selling, err := s.Selling(ctx)
+	if err != nil {
+		return Outcome{}, errors.Join(err, failed)
+	}
+	q := addondb.QueuedVerification{
+		UserID: req.user, TokenDigest: digestOf(s.box(), token), Sealed: s.box().Seal(purposeQueued, []byte(token)), Product: req.product,
+		Restoring: req.restoring, Simulated: selling.Simulated, Unknown: isUnknown(failed), QueuedAt: s.timestamp(),
+	}
+	err = s.tx(ctx, func(tx *txn) error {
+		if err := s.mayQueue(ctx, tx.DB, q); err != nil {
+			return err
+		}
+		id, err := tx.PutQueuedVerification(ctx, q)
+		if err != nil {
+			return err
+		}
+		task := Task{Kind: KindVerify, Key: strconv.FormatInt(id, 10), Due: s.now().Add(queuedWait(failed)), Payload: queuedRef{ID: id}}
+		if err := s.Put(ctx, tx.DB, task); err != nil {
+			return err
+		}
+		if err := s.recompute(ctx, tx, change{environment: environmentOf(q)}, req.user); err != nil {
+			return err
+		}
+		return s.guard.SameKeyFile(ctx, tx.DB)
+	})
+	if err != nil {
+		return Outcome{}, errors.Join(err, failed)
+	}
+	m, err := membershipOf(ctx, s.db, req.user)
+	return Outcome{Result: ResultQueued, Membership: printMembership(m), Pending: true, unknown: q.Unknown}, err
+}
+
+// errUnknown is the refusal of a token that the store does not know.
+var errUnknown = refusal(&play.Error{Reason: play.TokenNotFound})
+
+// mayQueue refuses more tokens that the store does not know than one user may have waiting.
+func (s *Service) mayQueue(ctx context.Context, tx *addondb.DB, q addondb.QueuedVerification) error {
+	if !q.Unknown {
+		return nil
+	}
+	list, err := tx.QueuedVerificationsOf(ctx, q.UserID)
+	unknown := 0
+	for _, other := range list {
+		if other.Unknown && string(other.TokenDigest) != string(q.TokenDigest) {
+			unknown++
+		}
+	}
+	if err == nil && unknown >= maxUnknown {
+		return errUnknown
+	}
+	return err
+}
+
+// queuedWait is how long after a failure a verification is repeated first.
+func queuedWait(failed error) time.Duration {
+	const least = 10 * time.Second
+	if ours := fault.Of(failed); ours != nil {
+		return max(least, ours.RetryAfter)
+	}
+	return least
+}
+
+func environmentOf(q addondb.QueuedVerification) entitle.Environment {
+	if q.Simulated {
+		return entitle.Simulated
+	}
+	return entitle.Production
+}
+
+// queuedRef is the payload of the task of a queued verification.
+type queuedRef struct {
+	ID int64 `json:"id"`
+}
+
+// doVerify repeats a queued verification.
+func (s *Service) doVerify(ctx context.Context, payload []byte) (again time.Time, err error) {
+	var ref queuedRef
+	if err := json.Unmarshal(payload, &ref); err != nil {
+		return time.Time{}, fmt.Errorf("membership: the payload of a task: %w", err)
+	}
+	q, err := s.db.QueuedVerification(ctx, ref.ID)
+	if errors.Is(err, sqldb.ErrNotFound) {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	token, err := s.box().Open(purposeQueued, q.Sealed)
+	if err != nil { // the key file was lost; the app verifies again
+		return time.Time{}, s.giveUp(ctx, q)
+	}
+	err = s.verifyQueued(ctx, q, string(token))
+	switch {
+	case err == nil:
+		return time.Time{}, nil
+	case errors.Is(err, errWithdrawn): // it may be another user's now
+		return s.now(), nil
+	case isUnknown(err):
+		return s.waitForStore(ctx, q, string(token))
+	}
+	if err := s.taskError(err); err != nil {
+		return time.Time{}, err
+	}
+	return time.Time{}, s.giveUp(ctx, q)
+}
+
+func (s *Service) verifyQueued(ctx context.Context, q addondb.QueuedVerification, token string) error {
+	store, selling, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	done, err := s.readAndApply(ctx, store, selling, token, request{cause: causeVerify, user: q.UserID, product: q.Product, restoring: q.Restoring, repeated: true})
+	if err == nil {
+		s.acknowledgeNow(ctx, store, done.purchase)
+	}
+	return err
+}
+
+// waitForStore returns when a token that the store does not know is asked for again, zero when it was made up.
+func (s *Service) waitForStore(ctx context.Context, q addondb.QueuedVerification, token string) (time.Time, error) {
+	announced, err := s.db.HasMessages(ctx, q.TokenDigest)
+	if err != nil {
+		return time.Time{}, err
+	}
+	limit := unknownTime
+	if announced {
+		limit = announcedTime
+	}
+	const least, most = 15 * time.Second, time.Hour
+	if age := s.now().Sub(q.QueuedAt.Time); age < limit {
+		return s.now().Add(min(max(age, least), most, limit-age)), nil
+	}
+	s.failures.Take(s.failureKey(token), 1)
+	return time.Time{}, s.giveUp(ctx, q)
+}
+
+// giveUp ends a verification that the store has refused, or whose token is lost.
+func (s *Service) giveUp(ctx context.Context, q addondb.QueuedVerification) error {
+	return s.tx(ctx, func(tx *txn) error {
+		if _, err := tx.EndQueuedVerification(ctx, q.UserID, q.TokenDigest); err != nil {
+			return err
+		}
+		if err := s.recompute(ctx, tx, change{environment: environmentOf(q)}, q.UserID); err != nil {
+			return err
+		}
+		return s.guard.SameKeyFile(ctx, tx.DB)
+	})
+}
+
+// endQueued ends the verification that waits for an answer of the store, in the transaction that writes that. A
+// repeated one that is not there any more is withdrawn.
+func (s *Service) endQueued(ctx context.Context, tx *txn, r *reading, req request) (ended bool, err error) {
+	if req.user == "" {
+		return false, nil
+	}
+	ended, err = tx.EndQueuedVerification(ctx, req.user, r.digest)
+	if err == nil && req.repeated && !ended {
+		return false, errWithdrawn
+	}
+	return ended, err
+}
+
+// LostQueued counts the queued verifications whose tokens an old key file, nil when it is lost, can't open any more.
+func LostQueued(ctx context.Context, db *addondb.DB, old *keyfile.Box) (lost int, err error) {
+	err = eachQueued(ctx, db, func(q addondb.QueuedVerification) error {
+		if keyfile.Reseal(old, old, purposeQueued, q.Sealed) == nil {
+			lost++
+		}
+		return nil
+	})
+	return lost, err
+}
+
+// resealQueued brings a queued verification from an old key file, nil when it is lost, to a new one. One that can't be
+// opened stays for its task, which ends it.
+func resealQueued(ctx context.Context, tx *addondb.DB, q addondb.QueuedVerification, old, fresh *keyfile.Box) error {
+	if old == nil {
+		return nil
+	}
+	token, err := old.Open(purposeQueued, q.Sealed)
+	if err != nil {
+		return nil
+	}
+	return tx.SetQueuedKey(ctx, q.ID, digestOf(fresh, string(token)), fresh.Seal(purposeQueued, token))
+}
+
+func eachQueued(ctx context.Context, db *addondb.DB, do func(addondb.QueuedVerification) error) error {
+	for after := int64(0); ; {
+		list, err := db.QueuedVerifications(ctx, after, batch)
+		if err != nil {
+			return err
+		}
+		for _, q := range list {
+			if err := do(q); err != nil {
+				return err
+			}
+			after = q.ID
+		}
+		if len(list) < batch {
+			return nil
+		}
+	}
+}
