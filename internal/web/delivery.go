@@ -27,7 +27,7 @@ const (
 	breakGrace = time.Second
 )
 
-var errNotRead = errors.New("web: the client does not read the response")
+var errBrokenOff = errors.New("web: the client neither sends the request nor reads the response")
 
 // A load is what requests hold.
 type load struct{ requests, bytes int }
@@ -49,20 +49,21 @@ type address struct {
 	exempt bool // from the quarter
 }
 
-// A delivery is a response that is being sent to a client, which may not read it.
+// A delivery is a response that is being sent to a client, which may not read it. The request of HTTP/2 is a part of it, which
+// the client may not send to its end.
 type delivery struct {
 	conn   *conn
 	stream *stream // nil for HTTP/1
 	// deliveries.mu guards what follows.
 	load    load
 	address *address
-	waiting bool // a write is under way
+	waiting bool // a read of the request or a write is under way
 	broken  bool
 	place   links[delivery]
 }
 
 // deliveries are the responses of a listener that hold much: those of HTTP/2, and large ones of HTTP/1. When they hold
-// too much, the response is broken off of which nothing was taken longest, by the address that holds most.
+// too much, that one of the address that holds most is broken off whose client did nothing longest.
 type deliveries struct {
 	most   load
 	exempt []netip.Prefix // networks whose addresses have no quarter
@@ -190,7 +191,7 @@ func (d *deliveries) breakLongest(own *address, all bool, more load) bool {
 	return true
 }
 
-// breakOff ends a response whose write is under way.
+// breakOff ends a response whose client is waited for.
 func (d *deliveries) breakOff(one *delivery, why reason) {
 	d.leave(one)
 	one.broken = true
@@ -214,19 +215,19 @@ func (d *deliveries) endLate(one *delivery) {
 	}
 }
 
-// send calls write, which waits for the client.
-func (d *deliveries) send(one *delivery, write func() error) error {
+// wait calls a read or a write, which waits for the client.
+func (d *deliveries) wait(one *delivery, call func() error) error {
 	if !d.enter(one) {
-		return errNotRead
+		return errBrokenOff
 	}
-	err := write()
+	err := call()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.leave(one)
 	return err
 }
 
-// enter notes that a write begins. It returns false for a response that was broken off.
+// enter notes that a read or a write begins. It returns false for a response that was broken off.
 func (d *deliveries) enter(one *delivery) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -251,7 +252,7 @@ func (d *deliveries) held() load {
 	return d.total.all
 }
 
-// end makes the write that is under way fail.
+// end makes the read or write that is under way fail.
 func (one *delivery) end() {
 	if one.stream != nil {
 		one.stream.reset()
@@ -265,11 +266,11 @@ func (c *conn) writeLarge(w http.ResponseWriter, b []byte) (done int, err error)
 	d, bytes := c.slots.deliveries, load{bytes: min(len(b), maxCounted)}
 	if !d.add(&c.delivery, bytes, true) {
 		c.discard()
-		return 0, errNotRead
+		return 0, errBrokenOff
 	}
 	defer d.subtract(&c.delivery, bytes)
 	for piece := range slices.Chunk(b, largeChunk) {
-		err = d.send(&c.delivery, func() error {
+		err = d.wait(&c.delivery, func() error {
 			n, err := w.Write(piece)
 			done += n
 			return err

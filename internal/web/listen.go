@@ -41,7 +41,7 @@ type cappedListener struct {
 func capConnections(ln net.Listener, o ServerOptions) *cappedListener {
 	limit := cmp.Or(o.MaxConnections, connectionLimit(descriptorLimit()))
 	closed := &evictions{text: "all connections are in use; closing silent ones for new ones", log: o.Log, limit: limit}
-	broken := &evictions{text: "responses were broken off because their clients do not read them", log: o.Log, limit: maxRequests}
+	broken := &evictions{text: "requests were broken off whose clients neither send nor read", log: o.Log, limit: maxRequests}
 	l := &cappedListener{Listener: ln, slots: newSlots(limit, o.TrustedProxies, closed.note, broken.note), bodies: o.ErrorBody}
 	if o.Metrics != nil {
 		closed.count, broken.count = o.Metrics.evictions, o.Metrics.broken

@@ -54,7 +54,7 @@ func NewMetrics(version string) *Metrics {
 		m.evictions.WithLabelValues(string(why))
 	}
 	m.broken = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "countersign_http_responses_broken_off_total", Help: "Responses broken off because their clients do not read them, and requests refused because nothing could make room for them.",
+		Name: "countersign_http_responses_broken_off_total", Help: "Requests of HTTP/2 broken off because their clients do not send them, responses broken off because their clients do not read them, and requests refused because nothing could make room for them.",
 	}, []string{"reason"})
 	for _, why := range []reason{reasonAddress, reasonAll, reasonRefused} {
 		m.broken.WithLabelValues(string(why))

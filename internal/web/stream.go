@@ -30,9 +30,9 @@ type stream struct {
 	// delivery is its response; written reports that it has a body.
 	delivery delivery
 	written  bool
-	// sending guards inWrite, which reports that a write is under way, and broken, which lets none begin.
-	sending         sync.Mutex
-	inWrite, broken bool
+	// resetting guards waits, which reports that a read or a write is under way, and broken, which lets none begin.
+	resetting     sync.Mutex
+	waits, broken bool
 	// overdue is when a write under way has taken so long that the client does not read: nanoseconds
 	// since began, 0 while nothing is written. A timer may run late, while the next write is under way.
 	overdue atomic.Int64
@@ -77,7 +77,7 @@ func (t *stream) Write(b []byte) (int, error) {
 	if len(b) > smallWrite {
 		d, bytes := t.conn.slots.deliveries, load{bytes: min(len(b), maxCounted)}
 		if !d.add(&t.delivery, bytes, true) {
-			return 0, errNotRead
+			return 0, errBrokenOff
 		}
 		defer d.subtract(&t.delivery, bytes)
 	}
@@ -116,13 +116,7 @@ func (t *stream) await(send func() error) error {
 	} else {
 		t.timer.Reset(unreadAfter)
 	}
-	err := t.conn.slots.deliveries.send(&t.delivery, func() error {
-		if !t.setInWrite(true) {
-			return errNotRead
-		}
-		defer t.setInWrite(false)
-		return send()
-	})
+	err := t.wait(send)
 	t.overdue.Store(0)
 	if !t.timer.Stop() {
 		t.conn.slots.goOn(t)
@@ -130,20 +124,31 @@ func (t *stream) await(send func() error) error {
 	return err
 }
 
-// setInWrite notes that a write begins or has ended. It returns false when none may begin.
-func (t *stream) setInWrite(is bool) bool {
-	t.sending.Lock()
-	defer t.sending.Unlock()
-	t.inWrite = is && !t.broken
+// wait calls a read or a write, which waits for the client. The stream may be broken off meanwhile.
+func (t *stream) wait(call func() error) error {
+	return t.conn.slots.deliveries.wait(&t.delivery, func() error {
+		if !t.setWaits(true) {
+			return errBrokenOff
+		}
+		defer t.setWaits(false)
+		return call()
+	})
+}
+
+// setWaits notes that a read or a write begins or has ended. It returns false when none may begin.
+func (t *stream) setWaits(is bool) bool {
+	t.resetting.Lock()
+	defer t.resetting.Unlock()
+	t.waits = is && !t.broken
 	return !t.broken
 }
 
-// reset ends the stream, and the write that is under way fails.
+// reset ends the stream, and the read or write that is under way fails.
 func (t *stream) reset() {
-	t.sending.Lock()
-	defer t.sending.Unlock()
+	t.resetting.Lock()
+	defer t.resetting.Unlock()
 	t.broken = true
-	if t.inWrite {
+	if t.waits {
 		_ = http.NewResponseController(t.ResponseWriter).SetWriteDeadline(time.Unix(1, 0)) // it can
 	}
 }
@@ -170,15 +175,18 @@ func (t *stream) isOverdue() bool {
 	return at > 0 && int64(time.Since(t.began)) >= at
 }
 
-// A streamBody notes when a request has arrived to its end.
+// A streamBody notes when a request has arrived to its end. While the client sends nothing, it makes room for others.
 type streamBody struct {
 	io.ReadCloser
 	of *stream
 }
 
 // Read is that of [io.Reader].
-func (b *streamBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
+func (b *streamBody) Read(p []byte) (n int, err error) {
+	err = b.of.wait(func() (err error) {
+		n, err = b.ReadCloser.Read(p)
+		return err
+	})
 	if err == io.EOF {
 		b.of.conn.slots.work(b.of)
 	}
