@@ -76,8 +76,10 @@ func inspect(content []byte) (s source, err error) {
 		shape := shapeOf(content)
 		s.turn = orientation(content)
 		err, s.memory = shape.check(s.config), shape.memory(pixels, s.turn)
+	case ".webp":
+		s.memory = webpMemory(content, s.config)
 	default:
-		s.memory = pixels * pixelBytes(s.end, s.config.ColorModel)
+		s.memory = pixels * pixelBytes(s.config.ColorModel)
 	}
 	if err == nil && s.memory > maxMemory {
 		err = errMemory

@@ -79,14 +79,9 @@ func (s jpegShape) check(c image.Config) error {
 	return nil
 }
 
-// pixelBytes is how many bytes a pixel of another still picture takes while it is decoded.
-func pixelBytes(end string, m color.Model) int {
-	switch {
-	case m == color.YCbCrModel:
-		return 2
-	case end == ".webp":
-		return 12 // lossless: the steps of its transformations
-	case m == color.NRGBA64Model || m == color.RGBA64Model:
+// pixelBytes is how many bytes a pixel of a PNG takes while it is decoded.
+func pixelBytes(m color.Model) int {
+	if m == color.NRGBA64Model || m == color.RGBA64Model {
 		return 12 // half as much again for one that is interlaced
 	}
 	return 6
