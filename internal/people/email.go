@@ -24,11 +24,12 @@ const maxEmail = 254
 var errEmail = fault.Invalid("email_invalid", "Invalid e-mail address: expected one like ada@site.example")
 
 // CleanEmail brings an e-mail into the form it is kept in, which addresses that look alike share: trimmed, in NFKC and
-// lower case, its domain in ASCII (xn--…). The error is email_invalid, also for letters of several scripts in one name.
+// lower case, its domain in ASCII (xn--…). The error is email_invalid, also for letters of several scripts in one name, and
+// for characters that nobody sees.
 func CleanEmail(text string) (string, error) {
 	email := norm.NFKC.String(typedEmail(norm.NFKC.String(text)))
 	name, domain, _ := strings.Cut(email, "@")
-	if !emailPattern.MatchString(email) || mixesScripts(name) {
+	if !emailPattern.MatchString(email) || mixesScripts(name) || strings.ContainsFunc(email, isInvisible) {
 		return "", errEmail
 	}
 	if !isASCII(domain) {
@@ -38,7 +39,7 @@ func CleanEmail(text string) (string, error) {
 		}
 		domain = ascii
 	}
-	if email = name + "@" + domain; len(email) > maxEmail {
+	if email = name + "@" + domain; len(email) > maxEmail || lacksLabel(domain) {
 		return "", errEmail
 	}
 	return email, nil
@@ -52,6 +53,16 @@ func typedEmail(text string) string {
 		return ""
 	}
 	return email
+}
+
+// isInvisible reports whether a letter or a mark has no shape of its own, as a variation selector and a Hangul filler.
+func isInvisible(r rune) bool {
+	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// lacksLabel reports whether a part of a domain is empty, as in "shop.example.", which is the same domain without the dot.
+func lacksLabel(domain string) bool {
+	return strings.HasPrefix(domain, ".") || strings.HasSuffix(domain, ".") || strings.Contains(domain, "..")
 }
 
 func isASCII(text string) bool {
