@@ -6,11 +6,15 @@ import (
 )
 
 // sourceFlags say where a backup is read from, and what decrypts it.
-type sourceFlags struct{ from, identity string }
+type sourceFlags struct {
+	from, identity string
+	withoutCode    bool
+}
 
 func (f *sourceFlags) register(c *cobra.Command) {
 	f.registerFrom(c)
 	c.Flags().StringVar(&f.identity, "identity", "", "`file` with the age private key of an encrypted backup")
+	c.Flags().BoolVar(&f.withoutCode, "without-code", false, "accept a backup without an authentication code, as earlier versions wrote it")
 }
 
 func (f *sourceFlags) registerFrom(c *cobra.Command) {
@@ -30,7 +34,7 @@ func (b backupCommands) reading(c *cobra.Command, f sourceFlags, file string, do
 	if s.Media != nil {
 		defer s.Media.Close()
 	}
-	from := backup.Source{File: file}
+	from := backup.Source{File: file, WithoutCode: f.withoutCode}
 	if f.from == "" {
 		from.File = b.Path(file)
 	}

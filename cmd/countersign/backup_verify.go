@@ -11,8 +11,10 @@ import (
 
 // damagedBackup ends a command with the exit code of a check that says no.
 func damagedBackup(err error) error {
-	if fault.HasCode(err, backup.CodeDamaged) {
-		return cli.Fail(cli.ExitNo, backup.CodeDamaged, fault.Of(err).Message)
+	for _, code := range []string{backup.CodeDamaged, backup.CodeWithoutCode} {
+		if fault.HasCode(err, code) {
+			return cli.Fail(cli.ExitNo, code, fault.Of(err).Message)
+		}
 	}
 	return err
 }
@@ -36,9 +38,9 @@ needs room for the database. For a backup of this ` + b.service + `, the databas
 it; doctor warns if the newest verified backup is older than a day.
 
 The key file authenticates a backup by a code. One that somebody changed without that key
-file is damaged.
+file is damaged. One without a code needs --without-code, and is not recorded.
 
-Exit code 4: the backup is damaged, of another service, or not for the given identity.
+Exit code 4: the backup is damaged, without a code, of another service, or not for the given identity.
 Exit code 8: it is as it was written, but lacks uploaded files.`,
 	}
 	flags.register(c)
@@ -66,7 +68,7 @@ type verifiedView struct {
 
 // recordVerification records a verification that ended with failed or nil, and reports whether it did.
 func (b backupCommands) recordVerification(c *cobra.Command, from backup.Source, info backup.Info, failed error) (recorded bool) {
-	if failed != nil && !fault.HasCode(failed, backup.CodeDamaged) {
+	if failed != nil && !fault.HasCode(failed, backup.CodeDamaged) || info.Authenticity == backup.NoCode {
 		return false
 	}
 	err := b.present(c, func(ctx context.Context, k *backup.Keeper) (err error) {

@@ -99,13 +99,21 @@ func mac(box *keyfile.Box, content string) string {
 	return hex.EncodeToString(code[:])
 }
 
+// CodeWithoutCode is the code of the error about a backup that may have been changed.
+const CodeWithoutCode = "backup_without_code"
+
+var errWithoutCode = fault.Invalid(CodeWithoutCode, "The backup has no authentication code: an earlier version wrote it, or somebody has changed it")
+
 // authenticate is an error when somebody changed a backup who does not have the key file.
-func (s *Service) authenticate(h Header, m Manifest) (Authenticity, error) {
+func (s *Service) authenticate(from Source, h Header, m Manifest) (Authenticity, error) {
 	box, err := s.Location.Load()
 	if err != nil || !box.Matches(h.Key) {
 		return NoKey, nil //nolint:nilerr // a backup can be read without the key file
 	}
 	if m.MAC == "" {
+		if !from.WithoutCode {
+			return "", errWithoutCode
+		}
 		return NoCode, nil
 	}
 	code, err := hex.DecodeString(m.MAC)

@@ -83,26 +83,31 @@ func TestABackupIsAuthenticatedByItsKeyFile(t *testing.T) {
 			name string
 			at   place
 			file string
-			want backup.Authenticity // "" for a damaged one
+			want backup.Authenticity
+			code string // of the error
 		}{
-			{"as it was written", p, made.File, backup.Authentic},
-			{"one of an earlier version", p, rewritten(t, made.File, "", noCode), backup.NoCode},
-			{"changed, with correct sums", p, rewritten(t, made.File, "a change", asIs), ""},
-			{"with another code", p, rewritten(t, made.File, "", func(m *backup.Manifest) { m.MAC = strings.Repeat("00", 32) }), ""},
-			{"with a code that is not one", p, rewritten(t, made.File, "", func(m *backup.Manifest) { m.MAC = "x" }), ""},
-			{"where its key file is not", stranger, made.File, backup.NoKey},
+			{"as it was written", p, made.File, backup.Authentic, ""},
+			{"without a code, as earlier versions wrote it and as it is once the code was taken away", p, rewritten(t, made.File, "", noCode), "", backup.CodeWithoutCode},
+			{"changed, with correct sums", p, rewritten(t, made.File, "a change", asIs), "", backup.CodeDamaged},
+			{"with another code", p, rewritten(t, made.File, "", func(m *backup.Manifest) { m.MAC = strings.Repeat("00", 32) }), "", backup.CodeDamaged},
+			{"with a code that is not one", p, rewritten(t, made.File, "", func(m *backup.Manifest) { m.MAC = "x" }), "", backup.CodeDamaged},
+			{"where its key file is not", stranger, made.File, backup.NoKey, ""},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				info, err := c.at.backups.Verify(t.Context(), backup.Source{File: c.file})
-				if c.want == "" {
-					wantCode(t, err, countersign.KindInvalid, backup.CodeDamaged)
+				if c.code != "" {
+					wantCode(t, err, countersign.KindInvalid, c.code)
 				} else if err != nil || info.Authenticity != c.want {
 					t.Errorf("%q, %v, want %q", info.Authenticity, err, c.want)
 				}
 			})
 		}
-		if done := p.restore(t, rewritten(t, made.File, "", noCode)); done.Info.Authenticity != backup.NoCode {
-			t.Errorf("restored: %q", done.Info.Authenticity)
+		earlier := backup.Source{File: rewritten(t, made.File, "", noCode)}
+		_, err := p.backups.Restore(t.Context(), earlier)
+		wantCode(t, err, countersign.KindInvalid, backup.CodeWithoutCode)
+		earlier.WithoutCode = true
+		if done, err := p.backups.Restore(t.Context(), earlier); err != nil || done.Info.Authenticity != backup.NoCode {
+			t.Errorf("restored: %q, %v", done.Info.Authenticity, err)
 		}
 	})
 }

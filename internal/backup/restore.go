@@ -60,7 +60,7 @@ func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err 
 	done.Before = before
 	s.step("read")
 	done.Aside, err = sqldb.Replace(ctx, s.Database, r.Header.build(func(l sqldb.Load) error {
-		done.Info, err = s.load(ctx, r, l, files{
+		done.Info, err = s.load(ctx, from, r, l, files{
 			medium:  func(want blob.Expected, size int64, from io.Reader) error { return s.addMedium(ctx, want, size, from) },
 			keyFile: func(text string) error { return s.stageKey(r.Header, text) },
 		})

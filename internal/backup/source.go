@@ -22,6 +22,8 @@ type Source struct {
 	Bucket *blob.Bucket
 	// Identities decrypt it; they are not needed for one that is not encrypted.
 	Identities []age.Identity
+	// WithoutCode accepts a backup without an authentication code where its key file is: earlier versions wrote none.
+	WithoutCode bool
 }
 
 // ageBegin is how a file begins that age encrypted.

@@ -46,7 +46,7 @@ func (s *Service) verifyIn(ctx context.Context, folder, prefix string, from Sour
 	}
 	o := sqldb.Options{Path: filepath.Join(dir, verifyFile), Schemas: s.Database.Schemas}
 	err = sqldb.BuildFile(ctx, o, r.Header.build(func(l sqldb.Load) error {
-		info, err = s.load(ctx, r, l, files{
+		info, err = s.load(ctx, from, r, l, files{
 			medium:  func(blob.Expected, int64, io.Reader) error { return nil },
 			keyFile: func(string) error { return nil },
 		})
@@ -131,7 +131,7 @@ type files struct {
 }
 
 // load reads a whole backup, loads its rows, and compares what was loaded with what was written.
-func (s *Service) load(ctx context.Context, r *Reader, l sqldb.Load, f files) (info Info, err error) {
+func (s *Service) load(ctx context.Context, from Source, r *Reader, l sqldb.Load, f files) (info Info, err error) {
 	info.Header = r.Header
 	empty, err := l.Content(ctx)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *Service) load(ctx context.Context, r *Reader, l sqldb.Load, f files) (i
 	if info.Manifest, err = r.End(); err != nil {
 		return info, err
 	}
-	if info.Authenticity, err = s.authenticate(r.Header, info.Manifest); err != nil {
+	if info.Authenticity, err = s.authenticate(from, r.Header, info.Manifest); err != nil {
 		return info, err
 	}
 	if err := s.checkKeyText(r.Header, text); err != nil {
