@@ -111,6 +111,12 @@ func (a *Addon) CreateCredential(ctx context.Context, actor people.Actor, label 
 	return credentialOf(c), credentials, nil
 }
 
+// CheckLabel returns what is wrong with a label for API credentials, with Fields "label".
+func CheckLabel(label string) error {
+	_, err := checkLabel(label)
+	return err
+}
+
 func checkLabel(label string) (string, error) {
 	label, problem := input.Title(label)
 	if problem == "" && label == "" {

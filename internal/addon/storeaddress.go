@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/input"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/license"
 )
@@ -60,19 +61,21 @@ func oneHost(u *url.URL) string {
 // SetStore changes the address of the store with which forms begin. Kept purchase
 // codes stay with theirs. A user gives the password again, which the operator does
 // not need. Errors: a wrong address is invalid with Fields "store"; those of
-// people.CheckPassword.
+// people.CheckPassword, with Fields "password".
 func (a *Addon) SetStore(ctx context.Context, actor people.Actor, address, password string) error {
 	if err := a.guard.May(actor, access.ManageSite); err != nil {
 		return err
 	}
 	address, problem := checkStore(address)
+	var wrongAddress, wrongPassword error
 	if problem != "" {
-		return input.Invalid("license_order", map[string]string{"store": problem})
+		wrongAddress = input.Invalid("license_order", map[string]string{"store": problem})
 	}
 	if actor.Kind == people.KindUser {
-		if err := a.people.CheckPassword(ctx, actor, password); err != nil {
-			return err
-		}
+		wrongPassword = fault.At("password", a.people.CheckPassword(ctx, actor, password))
+	}
+	if err := fault.All(wrongAddress, wrongPassword); err != nil {
+		return err
 	}
 	return a.db.Tx(ctx, func(tx *addondb.DB) error { return a.setStore(ctx, tx, actor, address) })
 }

@@ -4,9 +4,12 @@
 package fault
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
+	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -81,6 +84,38 @@ func WithFields(e *countersign.Error, fields map[string]string) *countersign.Err
 	with := *e
 	with.Fields = fields
 	return &with
+}
+
+// At returns err with what it says as what is wrong with a named value, unless it names values already. An error
+// about waiting, or a fault of the server, is returned as it is: it is about no value.
+func At(name string, err error) error {
+	ours := Of(err)
+	if ours == nil || ours.Fields != nil || ours.Kind == countersign.KindLimited || ours.Kind.Status() >= http.StatusInternalServerError {
+		return err
+	}
+	return WithFields(ours, map[string]string{name: ours.Message})
+}
+
+// All returns one error about all values that are wrong, nil for none: kind and code are those of the first. An error
+// that names no values is returned alone.
+func All(errs ...error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	var texts []string
+	fields := map[string]string{}
+	for _, err := range errs {
+		ours := Of(err)
+		if ours == nil || ours.Fields == nil {
+			return err
+		}
+		for name, text := range ours.Fields {
+			fields[name] = cmp.Or(fields[name], text)
+		}
+		texts = append(texts, ours.Message)
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return WithFields(WithMessage(Of(errs[0]), strings.Join(texts, "; ")), fields)
 }
 
 // WithData returns e with the public data of its envelope.

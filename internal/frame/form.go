@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 )
 
@@ -17,9 +16,8 @@ type Form struct {
 	// Check finds what is wrong before a service is asked, usually [Required]; nil
 	// finds nothing.
 	Check func(in url.Values) Errors
-	// Rules find what else is wrong without writing anything, nil for nothing: an error with the names of fields. Both are
-	// told at once.
-	Rules func(in url.Values) error
+	// Rules find what else is wrong without writing anything. What they refuse is told together with what Check finds.
+	Rules []Rule
 	// Do does what the form asks for and writes the answer, usually by
 	// [Frame.Redirect] with a flash. It has written nothing when it returns an error.
 	Do func(in url.Values) error
@@ -37,16 +35,21 @@ type Form struct {
 	Again func(in url.Values, wrong Errors) (Page, error)
 }
 
+// Rule refuses a form, or returns nil.
+type Rule = func(in url.Values) error
+
 // Submit answers a posted form. An error that does not belong to the form is returned.
 func (f *Frame) Submit(w http.ResponseWriter, r *Request, form Form) error {
 	in, err := r.PostValues()
 	if err != nil {
 		return err
 	}
-	var refused error
-	wrong := f.check(form, in)
+	wrong, refused := f.check(form, in)
 	if wrong == nil {
-		if refused = form.Do(in); refused == nil {
+		if refused == nil {
+			refused = form.Do(in)
+		}
+		if refused == nil {
 			return nil
 		}
 		var ours bool
@@ -61,27 +64,32 @@ func (f *Frame) Submit(w http.ResponseWriter, r *Request, form Form) error {
 	return f.Refuse(w, r, page, refused)
 }
 
-// check finds what is wrong before anything is done.
-func (f *Frame) check(form Form, in url.Values) (wrong Errors) {
+// check finds what is wrong before anything is done. refused is what the first rule refused, or a fault of ours without
+// wrong.
+func (f *Frame) check(form Form, in url.Values) (wrong Errors, refused error) {
 	if form.Check != nil {
 		wrong = form.Check(in)
 	}
-	if form.Rules == nil {
-		return wrong
-	}
-	var more Errors
-	if err := form.Rules(in); err != nil {
-		more, _ = form.explain(f.withNextStep(form.NextSteps, err)) // a fault of ours comes again from Do
-	}
-	for _, one := range more {
-		if wrong.Of(one.Name) == "" {
-			wrong = append(wrong, one)
+	for _, rule := range form.Rules {
+		err := rule(in)
+		if err == nil {
+			continue
 		}
+		more, ours := form.explain(f.withNextStep(form.NextSteps, err))
+		if !ours || len(more) == 0 {
+			return nil, err
+		}
+		for _, one := range more {
+			if one.Name == "" || wrong.Of(one.Name) == "" {
+				wrong = append(wrong, one)
+			}
+		}
+		refused = cmp.Or(refused, err)
 	}
 	slices.SortStableFunc(wrong, func(a, b FieldError) int {
 		return cmp.Compare(slices.Index(form.Fields, a.Name), slices.Index(form.Fields, b.Name))
 	})
-	return wrong
+	return wrong, refused
 }
 
 func (form Form) explain(refused error) (Errors, bool) {
@@ -92,20 +100,11 @@ func (form Form) explain(refused error) (Errors, bool) {
 		prefix, _, _ := strings.Cut(ours.Code, "_")
 		for _, code := range []string{ours.Code, prefix} {
 			if field, ok := form.About[code]; ok {
-				return FormErrors(about(field, ours), form.Fields...)
+				return FormErrors(fault.At(field, ours), form.Fields...)
 			}
 		}
 	}
 	return FormErrors(refused, form.Fields...)
-}
-
-// about returns which field a refusal is about, unless it is about waiting or
-// already says so.
-func about(field string, refused *countersign.Error) error {
-	if refused.Fields != nil || refused.Kind == countersign.KindLimited || refused.Kind.Status() >= http.StatusInternalServerError {
-		return refused
-	}
-	return fault.WithFields(refused, map[string]string{field: refused.Message})
 }
 
 // Refuse shows the page of a form again because of err, nil when something was
@@ -139,6 +138,17 @@ func WithPassword(do func(password string) error) Form {
 		Check: Required("password", "Type your password."),
 		Do:    func(in url.Values) error { return do(in.Get("password")) },
 		About: map[string]string{"password": "password"},
+	}
+}
+
+// PasswordRule checks the password that somebody who is signed in typed into a [PasswordField]. An empty one is for
+// [Form.Check] to find.
+func (f *Frame) PasswordRule(r *Request) Rule {
+	return func(in url.Values) error {
+		if in.Get("password") == "" {
+			return nil
+		}
+		return fault.At("password", f.People.CheckPassword(r.Context(), r.Actor, in.Get("password")))
 	}
 }
 

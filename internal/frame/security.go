@@ -3,6 +3,8 @@ package frame
 import (
 	"net/http"
 	"net/url"
+
+	"github.com/countersign/countersign/internal/people"
 )
 
 // security is the path of the user's password and two-step sign-in.
@@ -22,8 +24,14 @@ func (f *Frame) changePassword(w http.ResponseWriter, r *Request) error {
 		return f.choosePassword(w, r)
 	}
 	return f.Submit(w, r, Form{
-		Check: Required("old", "Type your current password.", "new", "Choose a new password."),
-		About: map[string]string{"password_wrong": "old", "password": "new"},
+		Check:  Required("old", "Type your current password.", "new", "Choose a new password."),
+		Fields: []string{"old", "new"},
+		Rules: []Rule{func(in url.Values) error {
+			if in.Get("old") != "" { // both are checked together
+				return nil
+			}
+			return people.CheckNewPassword(r.Actor.ID, "", in.Get("new"))
+		}},
 		Again: func(_ url.Values, wrong Errors) (Page, error) { return f.securityPage(r, wrong), nil },
 		Do: func(in url.Values) error {
 			user, err := f.People.ChangePassword(r.Context(), r.Actor, r.Session, in.Get("old"), in.Get("new"))

@@ -25,6 +25,8 @@ func TestPasswordChangeNeedsTheOldOneAndEndsOtherSessions(t *testing.T) {
 		change("", "").Status(http.StatusUnprocessableEntity).Wrong("old", "Type your current password.").Wrong("new", "Choose a new password.")
 		change("wrong words all over", changed).Status(http.StatusUnprocessableEntity).Wrong("old", "Wrong password.").SilentAbout(changed, "wrong words all over")
 		change(password, "short").Status(http.StatusUnprocessableEntity).Wrong("new", "12 characters")
+		change("", "short").Status(http.StatusUnprocessableEntity).Wrong("old", "Type your current password.").Wrong("new", "12 characters")
+		change("wrong words all over", "short").Status(http.StatusUnprocessableEntity).Wrong("old", "Wrong password.").Wrong("new", "12 characters")
 		change(password, password).Status(http.StatusUnprocessableEntity).Wrong("new", "")
 		other.Get("/admin").Status(http.StatusOK)
 

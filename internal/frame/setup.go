@@ -34,8 +34,16 @@ func (f *Frame) setUpAlreadyPage(r *Request) Page {
 
 func (f *Frame) setup(w http.ResponseWriter, r *Request) error {
 	return f.Submit(w, r, Form{
-		Check:  Required("token", "Paste the set-up link.", "email", "Type your e-mail.", "password", "Choose a password."),
-		Rules:  func(in url.Values) error { return people.CheckNew(in.Get("email"), in.Get("password")) },
+		Check: Required("token", "Paste the set-up link.", "email", "Type your e-mail.", "password", "Choose a password."),
+		Rules: []Rule{
+			func(in url.Values) error {
+				if token := TokenOf(in.Get("token")); token != "" {
+					return f.People.CheckSetupLink(r.Context(), token)
+				}
+				return nil
+			},
+			func(in url.Values) error { return people.CheckNew(in.Get("email"), in.Get("password")) },
+		},
 		Fields: []string{"token", "email", "password"},
 		About:  map[string]string{"link": "token", "email": "email", "password": "password"},
 		Again: func(in url.Values, wrong Errors) (Page, error) {

@@ -185,6 +185,8 @@ func TestSignInLinksNeverDeadEnd(t *testing.T) {
 		}
 		s.browser(t).Post("/admincp/setup", "token", "", "email", "ada", "password", "short").Status(http.StatusUnprocessableEntity).
 			Wrong("token", "Paste the set-up link").Wrong("email", "Invalid e-mail address").Wrong("password", "12 characters or more")
+		s.browser(t).Post("/admincp/setup", "token", "damaged", "email", "ada", "password", "short").Status(http.StatusForbidden).
+			Wrong("token", "countersign addon setup-link").Wrong("email", "Invalid e-mail address").Wrong("password", "12 characters or more")
 		s.browser(t).Post("/admincp/setup", "token", "damaged", "email", email, "password", password).Status(http.StatusForbidden).Wrong("token", "countersign addon setup-link")
 		s.administrator(t)
 		bob, _ := s.another(t, "bob@site.example")

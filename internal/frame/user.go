@@ -51,15 +51,13 @@ func (f *Frame) userPage(r *Request, v userView) (Page, error) {
 func (f *Frame) renameUser(w http.ResponseWriter, r *Request, u people.User) error {
 	return f.Submit(w, r, Form{
 		Check:  Required("email", "Type the new e-mail.", "password", "Type your password."),
+		Rules:  []Rule{emailRule, f.PasswordRule(r)},
 		Fields: []string{"email", "password"},
 		About:  map[string]string{"email": "email", "password": "password"},
 		Again: func(in url.Values, wrong Errors) (Page, error) {
 			return f.userPage(r, userView{User: u, email: in.Get("email"), errs: wrong})
 		},
 		Do: func(in url.Values) error {
-			if err := f.People.CheckPassword(r.Context(), r.Actor, in.Get("password")); err != nil {
-				return err
-			}
 			renamed, err := f.People.RenameUser(r.Context(), r.Actor, u.ID, in.Get("email"))
 			if err != nil {
 				return err

@@ -138,13 +138,11 @@ func (f *Frame) showNewUser(w http.ResponseWriter, r *Request) error {
 func (f *Frame) inviteUser(w http.ResponseWriter, r *Request) error {
 	return f.Submit(w, r, Form{
 		Check:  Required("email", "Type the person's e-mail.", "password", "Type your password."),
+		Rules:  []Rule{emailRule, f.PasswordRule(r)},
 		Fields: []string{"email", "password"},
 		About:  map[string]string{"email": "email", "password": "password"},
 		Again:  func(in url.Values, wrong Errors) (Page, error) { return f.newUserPage(in.Get("email"), wrong), nil },
 		Do: func(in url.Values) error {
-			if err := f.People.CheckPassword(r.Context(), r.Actor, in.Get("password")); err != nil {
-				return err
-			}
 			made, err := f.People.InviteAdministrator(r.Context(), r.Actor, in.Get("email"))
 			if fault.HasCode(err, "email_taken") { // as after loading the page again
 				return fault.WithMessage(fault.Of(err), "An administrator with this e-mail already exists. If you have just added it, open it in the list to create a new link.")
@@ -155,6 +153,12 @@ func (f *Frame) inviteUser(w http.ResponseWriter, r *Request) error {
 			return f.showInvitation(w, r, made)
 		},
 	})
+}
+
+// emailRule checks the e-mail that a user is to have.
+func emailRule(in url.Values) error {
+	_, err := people.CleanEmail(in.Get("email"))
+	return err
 }
 
 func (f *Frame) showInvitation(w http.ResponseWriter, r *Request, made people.Invitation) error {

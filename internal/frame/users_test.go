@@ -28,6 +28,7 @@ func TestAdministratorIsInvitedAndChoosesAPassword(t *testing.T) {
 		b.Get(usersPath).Says("ada@site.example", "You", "Active")
 		b.Post(usersPath, "email", "bob@site.example", "password", changed).Status(http.StatusUnprocessableEntity).Wrong("password", "Wrong password")
 		b.Post(usersPath, "email", "bob", "password", password).Wrong("email", "Invalid e-mail")
+		b.Post(usersPath, "email", "bob", "password", changed).Wrong("email", "Invalid e-mail").Wrong("password", "Wrong password").SilentAbout(changed)
 		p := b.Fill(usersPath+"/new", usersPath, "email", "Bob@site.example", "password", password).Status(http.StatusOK).Says("Copy the link now")
 		first := p.Value("sign-in-link")
 		b.Post(usersPath, "email", "bob@site.example", "password", password).Status(http.StatusConflict).Wrong("email", "create a new link")

@@ -1,7 +1,6 @@
 package people
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -67,19 +66,16 @@ func CheckNew(email, password string) error {
 // checkNew is CheckNew, and returns the e-mail as it is kept.
 func checkNew(email, password string) (kept string, err error) {
 	kept, wrongEmail := CleanEmail(email)
-	wrongPassword := checkPassword(kept, password)
-	first, fields := wrongEmail, map[string]string{}
-	if wrongEmail != nil {
-		fields["email"] = fault.Message(wrongEmail)
+	return kept, fault.All(fault.At("email", wrongEmail), fault.At("password", checkPassword(kept, password)))
+}
+
+// CheckNewPassword returns what is wrong with a password that replaces old, of a user with an e-mail: a code that begins
+// with "password_", with Fields "new".
+func CheckNewPassword(email, old, new string) error {
+	if old == new && old != "" {
+		return fault.At("new", fault.Invalid("password_same", "The new password equals the old one. Choose another one"))
 	}
-	if wrongPassword != nil {
-		fields["password"] = fault.Message(wrongPassword)
-		first = cmp.Or(wrongEmail, wrongPassword)
-	}
-	if len(fields) < 2 {
-		return kept, first
-	}
-	return "", fault.WithFields(fault.WithMessage(fault.Of(first), fields["email"]+"; "+fields["password"]), fields)
+	return fault.At("new", checkPassword(email, new))
 }
 
 // hashNew is checkNew, and returns the hash too. q is the part of the queue that may be filled for it.
@@ -167,20 +163,14 @@ func (p *People) change(ctx context.Context, checked peopledb.User, fn func(*peo
 
 // ChangePassword replaces the user's own password and ends all sessions but
 // keep. The user it returns has a new Generation, which a renewed session must be
-// saved with. The errors are those of [People.CheckPassword] for the old one, and
-// codes that begin with "password_" for the new one (invalid).
+// saved with. The errors are those of [People.CheckPassword] for the old one, with Fields
+// "old", and those of [CheckNewPassword]: both together when both are wrong.
 func (p *People) ChangePassword(ctx context.Context, a Actor, keep SessionID, old, new string) (User, error) {
 	if err := may(a, ownAccount); err != nil {
 		return User{}, err
 	}
-	if old == new {
-		return User{}, fault.Invalid("password_same", "The new password equals the old one. Choose another one")
-	}
-	if err := checkPassword(a.ID, new); err != nil {
-		return User{}, err
-	}
-	checked, err := p.again(ctx, a, old)
-	if err != nil {
+	checked, wrongOld := p.again(ctx, a, old)
+	if err := fault.All(fault.At("old", wrongOld), CheckNewPassword(a.ID, old, new)); err != nil {
 		return User{}, err
 	}
 	hash, err := p.hashes.make(ctx, wholeQueue, new)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/fault"
 )
 
 func TestPasswordRules(t *testing.T) {
@@ -145,6 +147,10 @@ func TestChangePassword(t *testing.T) {
 			if codeOf(err) != tt.code {
 				t.Errorf("%s: %v", tt.rule, err)
 			}
+		}
+		_, err := f.ChangePassword(t.Context(), ada, keep, other, "short")
+		if said := fault.Of(err); said == nil || said.Code != "password_wrong" || said.Fields["old"] == "" || said.Fields["new"] == "" {
+			t.Errorf("a wrong old one and a short new one: %v", err)
 		}
 		if !f.alive(t, "elsewhere") {
 			t.Error("a change that was refused has ended a session")

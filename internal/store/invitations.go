@@ -45,10 +45,7 @@ func (s *Store) Invite(ctx context.Context, a people.Actor, workspace, email str
 			return err
 		}
 		i.Workspace = w.ID
-		if _, err := ParseRole(string(role)); err != nil {
-			return err
-		}
-		if i.Email, err = people.CleanEmail(email); err != nil {
+		if i.Email, err = checkInvitation(email, role); err != nil {
 			return err
 		}
 		if err := tx.DeleteExpiredInvitations(ctx, i.CreatedAt); err != nil {
@@ -63,6 +60,19 @@ func (s *Store) Invite(ctx context.Context, a people.Actor, workspace, email str
 		return Invitation{}, "", err
 	}
 	return i, token, nil
+}
+
+// CheckInvitation returns all that is wrong with an invitation that is to be made, with Fields "email" and "role". It is
+// public.
+func CheckInvitation(email string, role Role) error {
+	_, err := checkInvitation(email, role)
+	return err
+}
+
+func checkInvitation(email string, role Role) (cleaned string, err error) {
+	cleaned, wrongEmail := people.CleanEmail(email)
+	_, wrongRole := ParseRole(string(role))
+	return cleaned, fault.All(fault.At("email", wrongEmail), fault.At("role", wrongRole))
 }
 
 // WithdrawInvitation ends an invitation that nobody has accepted.
@@ -91,6 +101,16 @@ type Offer struct {
 // expired, or its inviter may not invite any more.
 func (s *Store) Offer(ctx context.Context, token string) (Offer, error) {
 	return s.offer(ctx, s.db, token)
+}
+
+// OfferFor is [Store.Offer] for somebody with an e-mail. Another one than that of the invitation is invitation_email
+// (forbidden); an invalid one is not checked.
+func (s *Store) OfferFor(ctx context.Context, token, email string) (Offer, error) {
+	o, err := s.Offer(ctx, token)
+	if cleaned, wrong := people.CleanEmail(email); err == nil && wrong == nil && !o.isFor(cleaned) {
+		err = o.errEmail()
+	}
+	return o, err
 }
 
 func (s *Store) offer(ctx context.Context, db *storedb.DB, token string) (Offer, error) {
@@ -134,12 +154,9 @@ func (s *Store) Accept(ctx context.Context, a people.Actor, token string) (Offer
 // AcceptAsNew creates a user by an invitation, who is a member then. The errors are those
 // of [Store.Offer] and [people.People.Join].
 func (s *Store) AcceptAsNew(ctx context.Context, from people.Origin, token, email, password string) (people.User, Offer, error) {
-	o, err := s.Offer(ctx, token)
+	o, err := s.OfferFor(ctx, token, email)
 	if err != nil {
 		return people.User{}, Offer{}, err
-	}
-	if cleaned, err := people.CleanEmail(email); err == nil && !o.isFor(cleaned) {
-		return people.User{}, Offer{}, o.errEmail()
 	}
 	u, err := s.people.Join(ctx, from, o.ID, email, password, func(tx *peopledb.DB, u people.User) error {
 		o, err = s.accept(ctx, storedb.In(tx.Queries), u.Actor(from), token)

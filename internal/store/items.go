@@ -74,14 +74,13 @@ func (s *Store) CreateItem(ctx context.Context, a people.Actor, workspace string
 		if err := describe(&i); err != nil {
 			return err
 		}
-		if i.ID == 0 {
+		chosen := i.ID
+		if chosen == 0 {
 			if i.ID, err = tx.NextItemIDs(ctx, 1); err != nil {
 				return err
 			}
-		} else if err := rules.CheckNewID(i.ID); err != nil {
-			return err
 		}
-		if err := cmp.Or(checkNotes("", i), checkItem(&i)); err != nil {
+		if err := fault.All(rules.CheckNewID(chosen), checkNotes("", i), checkItem(&i)); err != nil {
 			return err
 		}
 		err = tx.AddItem(ctx, i)
@@ -131,7 +130,7 @@ func (s *Store) editItem(ctx context.Context, tx *storedb.DB, a people.Actor, id
 	if i.ID != id {
 		return i, fault.Invalid(fault.CodeInvalid, fmt.Sprintf("invalid id %d: the id of item %d can't be changed", i.ID, id))
 	}
-	if err := cmp.Or(checkNotes(before.Version, i), checkItem(&i)); err != nil {
+	if err := fault.All(checkNotes(before.Version, i), checkItem(&i)); err != nil {
 		return i, err
 	}
 	e := people.Event{Action: actionEditItem, Workspace: w.Account.Username, Subject: idText(id)}
@@ -175,8 +174,18 @@ func (s *Store) ReviseItem(ctx context.Context, a people.Actor, id int64, seen s
 // checkItem returns what is wrong with an item that is to be written, as for a line of an
 // import, and renders it.
 func checkItem(i *Item) error {
-	if err := cmp.Or(rules.CheckItem(*i), licensing.CheckRule(&i.Licensing)); err != nil {
+	if err := fault.All(rules.CheckItem(*i), licensing.CheckRule(&i.Licensing)); err != nil {
 		return err
 	}
 	return rules.RenderItem(i)
+}
+
+// CheckItem returns all that is wrong with what an item is to become. was is a new item when its id is 0; that one may
+// stay without an id. It is public.
+func CheckItem(was, to Item) error {
+	var wrongID error
+	if was.ID == 0 {
+		wrongID, to.ID = rules.CheckNewID(to.ID), cmp.Or(to.ID, 1)
+	}
+	return fault.All(wrongID, checkNotes(was.Version, to), rules.CheckItem(to))
 }

@@ -37,6 +37,9 @@ type NewKey struct {
 	ExpiresAt countersign.Timestamp
 }
 
+// Check returns what is wrong with the name of a key that is to be made.
+func (n NewKey) Check() error { return fault.At("name", rules.CheckName("the key's name", n.Name)) }
+
 // CreateKey creates a key and returns it with its value.
 func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, string, error) {
 	k := Key{Workspace: n.Workspace, Name: n.Name, Class: n.Class, ItemID: n.Item, ExpiresAt: n.ExpiresAt, CreatedAt: s.timestamp()}
@@ -46,7 +49,7 @@ func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, s
 		if err != nil {
 			return err
 		}
-		if err := rules.CheckName("the key's name", n.Name); err != nil {
+		if err := n.Check(); err != nil {
 			return err
 		}
 		k.WorkspaceID = w.ID

@@ -224,18 +224,31 @@ func (s *Store) setPurchase(ctx context.Context, a people.Actor, text string, ch
 		if e.After == "" {
 			return errSame
 		}
-		p.License, p.SupportedUntil, p.Downloaded = after.License, after.SupportedUntil, after.Downloaded
-		p.BuyerName, p.BuyerEmail = after.BuyerName, after.BuyerEmail
-		if err := rules.CheckPurchase(p); err != nil {
+		if err := setTerms(p, after); err != nil {
 			return err
-		}
-		if !after.SupportedUntil.Equal(before.SupportedUntil.Time) {
-			if err := rules.CheckSupportEnd(*p); err != nil {
-				return err
-			}
 		}
 		return tx.UpdatePurchaseTerms(ctx, *p)
 	})
+}
+
+// setTerms gives a purchase other terms, and returns all that is wrong with them. An end of support that stays is not
+// checked: earlier imports took any.
+func setTerms(p *Purchase, to PurchaseTerms) error {
+	var wrongEnd error
+	same := to.SupportedUntil.Equal(p.SupportedUntil.Time)
+	p.License, p.SupportedUntil, p.Downloaded = to.License, to.SupportedUntil, to.Downloaded
+	p.BuyerName, p.BuyerEmail = to.BuyerName, to.BuyerEmail
+	if !same {
+		wrongEnd = rules.CheckSupportEnd(*p)
+	}
+	return fault.All(rules.CheckPurchase(p), wrongEnd)
+}
+
+// CheckTerms returns all that is wrong with other terms of a purchase. It is public.
+func CheckTerms(p Purchase, change func(*PurchaseTerms)) error {
+	to := presentTerms(p)
+	change(&to)
+	return setTerms(&p, to)
 }
 
 func presentTerms(p Purchase) PurchaseTerms {

@@ -90,6 +90,14 @@ func (s *Store) Role(ctx context.Context, a people.Actor, username string) (Work
 	return WorkspaceRole{Workspace: w, Role: role}, err
 }
 
+// CheckWorkspace returns all that is wrong with a workspace that is to be written. It is public.
+func (s *Store) CheckWorkspace(w Workspace) error {
+	if w.Account.RegisteredAt.IsZero() {
+		w.Account.RegisteredAt = s.timestamp()
+	}
+	return rules.CheckWorkspace(w)
+}
+
 // CreateWorkspace creates a workspace. A zero registration time means now.
 func (s *Store) CreateWorkspace(ctx context.Context, a people.Actor, w Workspace) (Workspace, error) {
 	if err := access.May(a, access.Administer); err != nil {

@@ -120,6 +120,9 @@ func (s *Service) changePackage(ctx context.Context, actor people.Actor, p *Pack
 	return err
 }
 
+// CheckPackage returns all that is wrong with a package that is to be written, with Fields "id", "name" and "rank".
+func CheckPackage(p Package) error { return checkPackage(&p) }
+
 func checkPackage(p *Package) error {
 	problems := map[string]string{}
 	if p.ID <= 0 || p.ID > maxPackageID {

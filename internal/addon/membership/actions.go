@@ -201,10 +201,8 @@ func (s *Service) Transfer(ctx context.Context, actor people.Actor, name, to, re
 	if err := s.guard.May(actor, access.ManageMembers); err != nil {
 		return printed, err
 	}
-	if err := checkUser(to); err != nil {
-		return printed, err
-	}
-	if reason, err = checkReason(reason); err != nil {
+	reason, wrongReason := checkReason(reason)
+	if err := fault.All(fault.At("to", checkUser(to)), fault.At("reason", wrongReason)); err != nil {
 		return printed, err
 	}
 	err = s.tx(ctx, func(tx *txn) error {

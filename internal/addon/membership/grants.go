@@ -46,23 +46,17 @@ func (s *Service) Grants(ctx context.Context, actor people.Actor, user string) (
 }
 
 // AddGrant grants a user a package until a time, zero for no end. Its errors are
-// invalid_request, and package_not_found of kind NotFound.
+// invalid_request with Fields "user", "until" and "reason", and package_not_found of kind NotFound.
 func (s *Service) AddGrant(ctx context.Context, actor people.Actor, user string, packageID int64, until time.Time, reason string) (Grant, error) {
 	if err := s.guard.May(actor, access.ManageMembers); err != nil {
 		return Grant{}, err
 	}
-	if err := checkUser(user); err != nil {
+	if err := fault.All(fault.At("user", checkUser(user)), s.CheckGrant(until, reason)); err != nil {
 		return Grant{}, err
 	}
-	if !until.IsZero() && !until.After(s.now()) {
-		return Grant{}, fault.Invalid("invalid_request", "The end of a grant lies in the future")
-	}
-	reason, err := checkReason(reason)
-	if err != nil {
-		return Grant{}, err
-	}
+	reason, _ = checkReason(reason)
 	row := addondb.Grant{UserID: user, PackageID: packageID, Reason: reason, GrantedBy: actor.ID, CreatedAt: s.timestamp(), EndsAt: at(until)}
-	err = s.tx(ctx, func(tx *txn) (err error) {
+	err := s.tx(ctx, func(tx *txn) (err error) {
 		k, err := tx.Package(ctx, packageID)
 		if err != nil {
 			return sqldb.IfNotFound(err, fault.NotFound("package_not_found", fmt.Sprintf("No package %d", packageID)))
@@ -74,6 +68,16 @@ func (s *Service) AddGrant(ctx context.Context, actor people.Actor, user string,
 		return s.granted(ctx, tx, actor, row, event)
 	})
 	return grantOf(row), err
+}
+
+// CheckGrant returns all that is wrong with the end and the reason of a grant, with Fields "until" and "reason".
+func (s *Service) CheckGrant(until time.Time, reason string) error {
+	var wrongEnd error
+	if !until.IsZero() && !until.After(s.now()) {
+		wrongEnd = fault.At("until", fault.Invalid("invalid_request", "The end of a grant lies in the future"))
+	}
+	_, wrongReason := checkReason(reason)
+	return fault.All(wrongEnd, fault.At("reason", wrongReason))
 }
 
 // EndGrant ends a user's grant now. One that has ended stays as it is.

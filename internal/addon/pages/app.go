@@ -63,7 +63,7 @@ func (p *Pages) saveApp(w http.ResponseWriter, r *frame.Request) error {
 				return p.removeKey(w, r, &d, in, key)
 			}
 			if err := p.set(r, &d, in, func() { d.take(in) }); err != nil {
-				return err
+				return fault.All(err, d.wrongKey(in, row))
 			}
 			if button == "add" || !row.empty() {
 				if err := p.addKey(r, &d, in, row); err != nil {
@@ -93,15 +93,32 @@ func (p *Pages) addKey(r *frame.Request, d *draft, in url.Values, row newKey) er
 		d.saved = now
 		return nil
 	}
+	d.order, d.failed = newKeyFields, "The new key was not added. Everything else is saved as a draft."
+	return atNewKey(err)
+}
+
+// newKeyFields are the fields of a new key.
+var newKeyFields = []string{"newKey", "newType", "newValue"}
+
+// wrongKey is what is wrong with a new key of a form whose settings were refused, nil for nothing.
+func (d *draft) wrongKey(in url.Values, row newKey) error {
+	if row.empty() {
+		return nil
+	}
+	d.order = append(d.order, newKeyFields...)
+	return atNewKey(editOf(in, 0).CheckKey(row.key, settings.Type(row.kind), row.value))
+}
+
+// atNewKey says of a refusal at which fields of a new key it is.
+func atNewKey(err error) error {
 	ours := fault.Of(err)
 	if ours == nil {
 		return err
 	}
-	d.order, d.failed = []string{"newKey", "newType", "newValue"}, "The new key was not added. Everything else is saved as a draft."
 	fields := map[string]string{}
 	for i, name := range []string{"key", "type", "value"} {
 		if text := ours.Fields[name]; text != "" {
-			fields[d.order[i]] = text
+			fields[newKeyFields[i]] = text
 		}
 	}
 	if len(fields) == 0 {

@@ -108,13 +108,13 @@ func (p *Pages) showNewCredential(w http.ResponseWriter, r *frame.Request) error
 // no address. Reloading the page creates nothing, because the label is used.
 func (p *Pages) createCredential(w http.ResponseWriter, r *frame.Request) error {
 	return p.frame.Submit(w, r, frame.Form{
-		Check:  frame.Required("label", "Type a label, to tell these credentials from others.", "password", "Type your password."),
+		Check: frame.Required("label", "Type a label, to tell these credentials from others.", "password", "Type your password."),
+		Rules: []frame.Rule{
+			func(in url.Values) error { return addon.CheckLabel(in.Get("label")) }, p.frame.PasswordRule(r),
+		},
 		Fields: []string{"label", "password"},
-		About:  map[string]string{"password_wrong": "password", "label_exists": "label"},
+		About:  map[string]string{"label_exists": "label"},
 		Do: func(in url.Values) error {
-			if err := p.addon.People().CheckPassword(r.Context(), r.Actor, in.Get("password")); err != nil {
-				return err
-			}
 			c, credentials, err := p.addon.CreateCredential(r.Context(), r.Actor, in.Get("label"))
 			if fault.HasCode(err, "label_exists") { // as after loading the page again
 				return fault.WithMessage(fault.Of(err), frame.Sentence(fault.Message(err))+" If you have just created them, you can reveal them in the list.")

@@ -76,7 +76,12 @@ func (p *Pages) addGrant(w http.ResponseWriter, r *frame.Request, c membership.C
 			{Name: "reason", Label: "Reason", Required: true, Help: "For the audit log and for other administrators. The user does not see it.", Example: "Prize of the summer contest"},
 		},
 		Form: frame.Form{
-			Check: checkGrant,
+			Fields: []string{"package", "until", "reason"},
+			Check:  checkGrant,
+			Rules: []frame.Rule{func(in url.Values) error {
+				_, until, _ := grantOf(in)
+				return p.addon.Members.CheckGrant(until, in.Get("reason"))
+			}},
 			Do: func(in url.Values) error {
 				id, until, _ := grantOf(in)
 				if _, err := p.addon.Members.AddGrant(r.Context(), r.Actor, c.User, id, until, in.Get("reason")); err != nil {

@@ -82,7 +82,6 @@ func (p *Pages) saveIAP(w http.ResponseWriter, r *frame.Request) error {
 		data.rows = append(data.rows[:n], data.rows[n+1:]...)
 	}
 	return p.frame.Submit(w, r, frame.Form{
-		Check: func(url.Values) frame.Errors { return halfRows(data.rows) },
 		Do: func(url.Values) error {
 			if err := p.set(r, &data.draft, in, func() { data.takeRows(in) }); err != nil {
 				return err
@@ -97,14 +96,15 @@ func (p *Pages) saveIAP(w http.ResponseWriter, r *frame.Request) error {
 			}
 			return p.frame.Refuse(w, r, page, nil)
 		},
-		Explain: p.explainDraft(r, &data.draft),
-		Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {
-			if data.saved.Revision == 0 { // no rule was asked yet
-				if data.draft, err = p.readDraft(r, iapForm); err != nil {
-					return frame.Page{}, err
-				}
-				data.takeRows(in)
+		Explain: func(refused error) (frame.Errors, bool) {
+			wrong, ours := p.explainDraft(r, &data.draft)(refused)
+			if half := halfRows(data.rows); ours && half != nil {
+				isMap := func(one frame.FieldError) bool { return one.Name == iap.KeyProductMap }
+				wrong = append(slices.DeleteFunc(wrong, isMap), half...)
 			}
+			return wrong, ours
+		},
+		Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {
 			data.errs = wrong
 			return p.iapAgain(r, &data)
 		},

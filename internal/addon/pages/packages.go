@@ -119,6 +119,10 @@ func (p *Pages) submitPackage(w http.ResponseWriter, r *frame.Request, id int64,
 			_, wrong := packageOf(in, id).parse()
 			return wrong
 		},
+		Rules: []frame.Rule{func(in url.Values) error {
+			pkg, _ := packageOf(in, id).parse()
+			return iap.CheckPackage(pkg)
+		}},
 		Do: func(in url.Values) error {
 			pkg, _ := packageOf(in, id).parse()
 			if err := save(r.Context(), r.Actor, pkg); err != nil {

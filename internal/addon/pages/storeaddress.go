@@ -23,7 +23,6 @@ func (p *Pages) setStore(w http.ResponseWriter, r *frame.Request) error {
 		},
 		Form: frame.Form{
 			Fields: []string{"store", "password"},
-			About:  map[string]string{"password_wrong": "password"},
 			Do: func(in url.Values) error {
 				if err := p.addon.SetStore(r.Context(), r.Actor, in.Get("store"), in.Get("password")); err != nil {
 					return err

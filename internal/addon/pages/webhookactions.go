@@ -97,15 +97,12 @@ func (p *Pages) rotateWebhook(w http.ResponseWriter, r *frame.Request, one event
 		},
 		Form: frame.Form{
 			Fields: []string{"overlap", "password"},
-			About:  map[string]string{"password": "password"},
 			Check:  needPassword,
+			Rules:  []frame.Rule{p.frame.PasswordRule(r)},
 			Do: func(in url.Values) error {
 				overlap, err := time.ParseDuration(in.Get("overlap"))
 				if err != nil {
 					overlap = -1 // refused as one that is not valid
-				}
-				if err := p.addon.People().CheckPassword(r.Context(), r.Actor, in.Get("password")); err != nil {
-					return err
 				}
 				changed, secret, err := p.addon.Events.RotateSecret(r.Context(), r.Actor, one.ID, overlap)
 				if err != nil {

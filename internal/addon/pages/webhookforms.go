@@ -103,12 +103,12 @@ var needPassword = frame.Required("password", "Type your password.")
 func (p *Pages) addWebhook(w http.ResponseWriter, r *frame.Request) error {
 	return p.frame.Submit(w, r, frame.Form{
 		Fields: []string{"url", "types", "password"},
-		About:  map[string]string{"password": "password", "webhook_private": "url"}, NextSteps: webhookSteps,
+		About:  map[string]string{"webhook_private": "url"}, NextSteps: webhookSteps,
 		Check: needPassword,
-		Rules: func(in url.Values) error {
+		Rules: []frame.Rule{func(in url.Values) error {
 			f := webhookOf(in, 0)
 			return p.addon.Events.CheckNew(f.url, f.types)
-		},
+		}, p.frame.PasswordRule(r)},
 		Do: func(in url.Values) error {
 			f := webhookOf(in, 0)
 			last, err := p.lastWebhook(r)
@@ -117,9 +117,6 @@ func (p *Pages) addWebhook(w http.ResponseWriter, r *frame.Request) error {
 			}
 			if last != f.last {
 				return p.frame.Warn(w, r, pathWebhooks, "Nothing was added: another webhook was added after the form was opened. Check the list, and add yours again if it is missing.")
-			}
-			if err := p.addon.People().CheckPassword(r.Context(), r.Actor, in.Get("password")); err != nil {
-				return err
 			}
 			one, secret, err := p.addon.Events.AddWebhook(r.Context(), r.Actor, f.url, f.types)
 			if err != nil {

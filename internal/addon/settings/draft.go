@@ -178,18 +178,23 @@ func (s *Service) set(ctx context.Context, tx *addondb.DB, edit Edit, v values, 
 			return err
 		}
 	}
-	if len(problems) > 0 {
-		return input.Refused(problems)
+	secrets := edit.secretLooking(before, v)
+	switch {
+	case len(problems) > 0:
+		maps.Copy(secrets, problems)
+		return input.Refused(secrets)
+	case len(secrets) > 0:
+		return input.RefusedSecrets(secrets)
 	}
-	return edit.checkSecrets(before, v)
+	return nil
 }
 
-// checkSecrets refuses changed values that anyone could read and that look like secrets.
-func (e Edit) checkSecrets(before, after values) error {
-	if e.AllowSecretLooking {
-		return nil
-	}
+// secretLooking returns the problems of changed values that anyone could read and that look like secrets.
+func (e Edit) secretLooking(before, after values) map[string]string {
 	problems := map[string]string{}
+	if e.AllowSecretLooking {
+		return problems
+	}
 	for key, row := range after {
 		if d, _ := after.describe(key); d.Secret || row.Value == before[key].Value {
 			continue
@@ -198,10 +203,7 @@ func (e Edit) checkSecrets(before, after values) error {
 			problems[key] = problem
 		}
 	}
-	if len(problems) > 0 {
-		return input.RefusedSecrets(problems)
-	}
-	return nil
+	return problems
 }
 
 // putChecked puts one value that is not a secret into a draft.

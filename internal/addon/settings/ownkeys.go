@@ -23,20 +23,9 @@ var ownKeyPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 // (setting_exists), one that can't be used is invalid with Fields "key", "type" or
 // "value". A value that looks like a secret is secret_looking with the Field "value".
 func (s *Service) AddKey(ctx context.Context, actor people.Actor, edit Edit, key string, kind Type, value string) (Draft, error) {
-	key = strings.TrimSpace(key)
-	if !ownKeyPattern.MatchString(key) {
-		return Draft{}, input.Refused(map[string]string{"key": "A key is 1 to 64 letters, digits and underscores, and begins with a letter"})
-	}
-	check := ownDefinition(key, kind).check
-	if check == nil {
-		return Draft{}, input.Refused(map[string]string{"type": fmt.Sprintf("A key of your own is %s, %s or %s", TypeText, TypeBool, TypeNumber)})
-	}
-	value, problem := check(value)
-	if problem != "" {
-		return Draft{}, input.Refused(map[string]string{"value": problem})
-	}
-	if problem = input.NoSecret(key, value); problem != "" && !edit.AllowSecretLooking {
-		return Draft{}, input.RefusedSecrets(map[string]string{"value": problem})
+	key, value, err := edit.checkOwnKey(key, kind, value)
+	if err != nil {
+		return Draft{}, err
 	}
 	return s.changeDraft(ctx, actor, edit, func(_ *addondb.DB, _ Draft, v values) error {
 		// The same name in other letters would be a trap for whoever reads it.
@@ -51,6 +40,34 @@ func (s *Service) AddKey(ctx context.Context, actor people.Actor, edit Edit, key
 		v.put(key, ownKind+kind, value)
 		return nil
 	})
+}
+
+// CheckKey returns all that is wrong with a key of the owner's own, as [Service.AddKey] does before it reads the draft.
+func (e Edit) CheckKey(key string, kind Type, value string) error {
+	_, _, err := e.checkOwnKey(key, kind, value)
+	return err
+}
+
+// checkOwnKey returns a key and its value as they are kept.
+func (e Edit) checkOwnKey(key string, kind Type, value string) (_, _ string, err error) {
+	problems := map[string]string{}
+	if key = strings.TrimSpace(key); !ownKeyPattern.MatchString(key) {
+		problems["key"] = "A key is 1 to 64 letters, digits and underscores, and begins with a letter"
+	}
+	if check := ownDefinition(key, kind).check; check == nil {
+		problems["type"] = fmt.Sprintf("A key of your own is %s, %s or %s", TypeText, TypeBool, TypeNumber)
+	} else if kept, problem := check(value); problem != "" {
+		problems["value"] = problem
+	} else {
+		value = kept
+	}
+	if len(problems) > 0 {
+		return "", "", input.Refused(problems)
+	}
+	if problem := input.NoSecret(key, value); problem != "" && !e.AllowSecretLooking {
+		return "", "", input.RefusedSecrets(map[string]string{"value": problem})
+	}
+	return key, value, nil
 }
 
 // RemoveKey takes one of the owner's own keys out of the draft. The app loses it

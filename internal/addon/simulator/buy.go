@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/play/playfake"
@@ -44,8 +45,9 @@ func (s *Service) Buy(ctx context.Context, actor people.Actor, o Order) (Step, e
 		return Step{}, err
 	case !selling.Enabled:
 		return Step{}, errNotSelling
-	case selling.Packages[o.Product] == 0:
-		return Step{}, fault.Invalid(fault.CodeInvalid, fmt.Sprintf("The product %q is not mapped to a package in the published settings", o.Product))
+	}
+	if err := o.check(selling.Packages); err != nil {
+		return Step{}, err
 	}
 	intent, err := s.Members.Intend(ctx, o.User, nil)
 	if err != nil {
@@ -68,6 +70,18 @@ func (s *Service) Buy(ctx context.Context, actor people.Actor, o Order) (Step, e
 	}
 	run.process()
 	return run.finish(step)
+}
+
+// check returns all that is wrong with an order, with Fields "user" and "product".
+func (o Order) check(packages map[string]int64) error {
+	var wrongUser, wrongProduct error
+	if problem := input.UserID(o.User); problem != "" {
+		wrongUser = input.Invalid("invalid_request", map[string]string{"user": problem})
+	}
+	if packages[o.Product] == 0 {
+		wrongProduct = input.Invalid(fault.CodeInvalid, map[string]string{"product": fmt.Sprintf("The product %q is not mapped to a package in the published settings", o.Product)})
+	}
+	return fault.All(wrongUser, wrongProduct)
 }
 
 // buy buys a product and returns the purchase token.

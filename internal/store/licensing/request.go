@@ -23,25 +23,33 @@ type Request struct {
 // parse reads the domains of a request by the rule of the item, that of the site
 // first. Test domains must be free.
 func (h purchaseLicenses) parse(q Request) ([]license.Domain, error) {
-	d, err := parseDomain(q.Domain, domainRule(h.Licensing))
-	if err != nil {
-		return nil, err
-	}
+	return q.parse(domainRule(h.Licensing), h.isFree)
+}
+
+// Check returns what is wrong with the domains of a request, whatever the rule of its item is.
+func (q Request) Check() error {
+	_, err := q.parse(license.DomainRule{Wildcard: true}, func(license.Domain) bool { return true })
+	return err
+}
+
+// parse reads the domains. Its error is about all that is wrong, with Fields "domain" and "tests".
+func (q Request) parse(rule license.DomainRule, isFree func(license.Domain) bool) ([]license.Domain, error) {
+	d, err := parseDomain(q.Domain, rule)
+	domains, wrong := []license.Domain{d}, []error{fault.At("domain", err)}
 	if len(q.Tests) > maxTestDomains {
-		return nil, badTests(fmt.Sprintf("Too many test domains: at most %d in one request", maxTestDomains))
+		wrong = append(wrong, badTests(fmt.Sprintf("Too many test domains: at most %d in one request", maxTestDomains)))
 	}
-	domains := []license.Domain{d}
 	for _, test := range q.Tests {
-		d, err := parseDomain(test, domainRule(h.Licensing))
-		if err != nil {
-			return nil, badTests(fault.Message(err))
-		}
-		if !h.isFree(d) {
-			return nil, badTests(d.Name + " is not a test domain. Test domains are localhost, names that end in .test or .local, private addresses, and the seller's staging hosts")
+		d, err := parseDomain(test, rule)
+		switch {
+		case err != nil:
+			wrong = append(wrong, badTests(fault.Message(err)))
+		case !isFree(d):
+			wrong = append(wrong, badTests(d.Name+" is not a test domain. Test domains are localhost, names that end in .test or .local, private addresses, and the seller's staging hosts"))
 		}
 		domains = append(domains, d)
 	}
-	return domains, nil
+	return domains, fault.All(wrong...)
 }
 
 func badTests(message string) error {

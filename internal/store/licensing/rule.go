@@ -1,7 +1,6 @@
 package licensing
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -74,7 +73,7 @@ func (s *Service) ReviseRule(ctx context.Context, a people.Actor, item int64, se
 	return i, err
 }
 
-// CheckRule returns what is wrong with an item's licensing that is to be
+// CheckRule returns all that is wrong with an item's licensing that is to be
 // written, and brings its hosts into the form that is compared; nil says nothing.
 func CheckRule(l *Rule) error {
 	if l == nil {
@@ -86,6 +85,17 @@ func CheckRule(l *Rule) error {
 		}
 		return nil
 	}
+	return fault.All(
+		inRange("regular_domains", l.RegularDomains, maxLicenseDomains),
+		inRange("extended_domains", l.ExtendedDomains, maxLicenseDomains),
+		inRange("moves_a_year", l.MovesAYear, maxLicenseMoves),
+		inRange("move_wait_hours", l.MoveWaitHours, maxMoveWaitHours),
+		setStaging(l),
+	)
+}
+
+// setStaging brings the staging hosts of a rule into the form that is compared.
+func setStaging(l *Rule) error {
 	if len(l.StagingHosts) > rules.MaxWords {
 		return wrongRule("staging_hosts", fmt.Sprintf("licensing.staging_hosts: at most %d", rules.MaxWords))
 	}
@@ -97,12 +107,7 @@ func CheckRule(l *Rule) error {
 		}
 	}
 	l.StagingHosts = hosts
-	return cmp.Or(
-		inRange("regular_domains", l.RegularDomains, maxLicenseDomains),
-		inRange("extended_domains", l.ExtendedDomains, maxLicenseDomains),
-		inRange("moves_a_year", l.MovesAYear, maxLicenseMoves),
-		inRange("move_wait_hours", l.MoveWaitHours, maxMoveWaitHours),
-	)
+	return nil
 }
 
 // wrongRule is an error about one of the rules, by its name in the JSON of an item.

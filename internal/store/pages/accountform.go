@@ -82,6 +82,17 @@ func (a accountPage) shown() []frame.Field {
 	return all
 }
 
+// names are those of the fields from top to bottom.
+func (a accountPage) names() (all []string) {
+	for _, f := range a.fields {
+		all = append(all, f.Name)
+	}
+	for i := range a.links {
+		all = append(all, linkName(i), linkAddress(i))
+	}
+	return all
+}
+
 // take puts what was posted in the place of what is saved.
 func (a *accountPage) take(in url.Values) {
 	for _, f := range a.fields {
@@ -133,6 +144,8 @@ func (p *Pages) saveAccount(f accountForm) placeHandler {
 		}
 		return p.frame.Submit(w, r, frame.Form{
 			Check:   func(url.Values) frame.Errors { return a.check() },
+			Rules:   []frame.Rule{func(url.Values) error { return p.store.CheckWorkspace(a.part.Edited(a.saved.Workspace, a.typed)) }},
+			Fields:  a.names(),
 			Do:      func(url.Values) error { return p.setAccount(w, r, &a) },
 			Explain: func(refused error) (frame.Errors, bool) { return p.explainAccount(r, &a, refused) },
 			Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {

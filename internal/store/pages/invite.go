@@ -34,13 +34,8 @@ func (p *Pages) acceptInvite(w http.ResponseWriter, r *frame.Request) error {
 		required = append(required, "email", "Type your e-mail.", "password", "Choose a password.")
 	}
 	return p.frame.Submit(w, r, frame.Form{
-		Check: frame.Required(required...),
-		Rules: func(in url.Values) error {
-			if r.User.ID != 0 {
-				return nil
-			}
-			return people.CheckNew(in.Get("email"), in.Get("password"))
-		},
+		Check:     frame.Required(required...),
+		Rules:     p.inviteRules(r),
 		NextSteps: fault.NextSteps{}, // not those of the set-up link, whose codes are the same
 		Fields:    []string{"token", "email", "password"},
 		About:     map[string]string{"link": "token", "email": "email", "password": "password", "member_exists": "token", "invitation_email": emailField(r)},
@@ -69,6 +64,24 @@ func (p *Pages) acceptInvite(w http.ResponseWriter, r *frame.Request) error {
 			return p.frame.Welcome(w, r, u, workspacePath(o.Username, ""), "Welcome. You are signed in. Your role: "+roleName(o.Role)+".")
 		},
 	})
+}
+
+// inviteRules find what is wrong with an accepted invitation: with its link, and with a new user.
+func (p *Pages) inviteRules(r *frame.Request) []frame.Rule {
+	if r.User.ID != 0 {
+		return nil
+	}
+	return []frame.Rule{
+		func(in url.Values) error {
+			token := frame.TokenOf(in.Get("token"))
+			if token == "" {
+				return nil
+			}
+			_, err := p.store.OfferFor(r.Context(), token, in.Get("email"))
+			return err
+		},
+		func(in url.Values) error { return people.CheckNew(in.Get("email"), in.Get("password")) },
+	}
 }
 
 // emailField is the field that a wrong e-mail is about: somebody who is signed in types none.

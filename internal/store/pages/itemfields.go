@@ -157,6 +157,15 @@ func itemFields() (all []itemField) {
 	return all
 }
 
+// itemFieldNames are the names of the fields of the form from top to bottom.
+func itemFieldNames() []string {
+	names := []string{"id"}
+	for _, f := range itemFields() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
 // typedItem puts what was posted in the place of what an item has. A field that was not
 // changed leaves its value exactly as it is.
 func typedItem(i store.Item, in url.Values) (store.Item, frame.Errors) {

@@ -169,6 +169,8 @@ func (p *Pages) submitItem(w http.ResponseWriter, r *frame.Request, f itemForm, 
 	}
 	return p.frame.Submit(w, r, frame.Form{
 		Check:   func(url.Values) frame.Errors { return f.check(wrong) },
+		Rules:   []frame.Rule{f.rule},
+		Fields:  itemFieldNames(),
 		Do:      save,
 		Explain: func(refused error) (frame.Errors, bool) { return p.explainItem(r, &f, refused) },
 		Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {
@@ -185,6 +187,16 @@ func (f *itemForm) check(wrong frame.Errors) frame.Errors {
 	}
 	f.revision, f.in, f.typed = store.ItemRevision(f.saved), nil, f.saved
 	return frame.Errors{{Text: "The form arrived incomplete. Check it below and save it again."}}
+}
+
+// rule finds what is wrong with the item that stands in the form.
+func (f *itemForm) rule(in url.Values) error {
+	to := f.typed
+	var wrongID error
+	if f.isNew() {
+		to.ID, wrongID = typedID(in)
+	}
+	return fault.All(wrongID, store.CheckItem(f.saved, to))
 }
 
 // explainItem says at the fields what is wrong. Where somebody else saved first, the page has both versions.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
@@ -27,7 +28,10 @@ func (p *Pages) setRule(w http.ResponseWriter, r *frame.Request, ws store.Worksp
 		Consequence: "The rules decide what a purchase of this item may be licensed for, from the next license on. Licenses that were issued stay.",
 		Path:        path + "/licensing", Label: "Save", Cancel: path, Safe: true, Failed: "Nothing was saved.",
 		Fields: fields, Revision: licensing.Revision(rule), Overtaken: p.lastAct(r, ws, "item.licensing", strconv.FormatInt(i.ID, 10)),
-		Form: frame.Form{Do: func(in url.Values) error {
+		Form: frame.Form{Fields: ruleNames(fields), Rules: []frame.Rule{func(in url.Values) error {
+			rule, err := typedRule(in)
+			return fault.All(err, licensing.CheckRule(&rule))
+		}}, Do: func(in url.Values) error {
 			rule, err := typedRule(in)
 			if err != nil {
 				return err
@@ -60,15 +64,24 @@ func ruleFields(rule licensing.Rule) (fields []frame.Field) {
 	return fields
 }
 
-// typedRule reads the form of the license rules.
+func ruleNames(fields []frame.Field) (names []string) {
+	for _, f := range fields {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// typedRule reads the form of the license rules. Its error is about all numbers that can't be read.
 func typedRule(in url.Values) (licensing.Rule, error) {
 	rule := licensing.Rule{Wildcard: in.Get("licensing.wildcard") == "true", StagingHosts: linesOf(in.Get("licensing.staging_hosts"))}
+	wrong := map[string]string{}
 	for _, n := range ruleNumbers {
 		number, err := strconv.Atoi(strings.TrimSpace(in.Get(n.name)))
 		if err != nil {
-			return rule, wrongField(n.name, "Type a whole number.")
+			wrong[n.name] = "Type a whole number."
+			continue
 		}
 		*n.of(&rule) = number
 	}
-	return rule, nil
+	return rule, wrongFields(wrong)
 }

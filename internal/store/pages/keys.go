@@ -2,7 +2,6 @@ package pages
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -182,10 +181,10 @@ func (p *Pages) createKey(w http.ResponseWriter, r *frame.Request, ws store.Work
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			return p.newKeyPage(r, ws, keyForm{in: in, errs: wrong})
 		},
-		Rules: func(in url.Values) error {
+		Rules: []frame.Rule{func(in url.Values) error {
 			_, err := p.readNewKey(ws, in)
 			return err
-		},
+		}},
 		Do: func(in url.Values) error {
 			n, err := p.readNewKey(ws, in)
 			if err != nil {
@@ -218,10 +217,8 @@ func (p *Pages) readNewKey(ws store.WorkspaceRole, in url.Values) (store.NewKey,
 		wrong["class"] = "Choose secret or publishable."
 	}
 	var err error
-	if n.ExpiresAt, err = readExpiry(in, p.frame.Now()); err != nil {
-		maps.Copy(wrong, fault.Of(err).Fields)
-	}
-	return n, wrongFields(wrong)
+	n.ExpiresAt, err = readExpiry(in, p.frame.Now())
+	return n, fault.All(n.Check(), wrongFields(wrong), err)
 }
 
 // readExpiry reads when a key ends; the zero time is never.

@@ -29,6 +29,9 @@ func orderOf(in url.Values) order {
 // complete finds what is missing in an order.
 var complete = frame.Required("code", "Paste the purchase code. It is on your receipt.", "domain", "Type the domain of the site, like shop.example.")
 
+// orderFields are the fields of an order from top to bottom.
+var orderFields = []string{"code", "domain", "tests"}
+
 // request is what was typed.
 func (o *order) request() licensing.Request {
 	return licensing.Request{Code: o.code, Domain: o.domain, Tests: frame.Listed(o.tests)}
@@ -58,11 +61,19 @@ func (p *Pages) issueLicense(w http.ResponseWriter, r *frame.Request) error {
 // submitOrder answers an order by do, which shows a page. Where the code is used
 // for another domain, the page offers to move that license.
 func (p *Pages) submitOrder(w http.ResponseWriter, r *frame.Request, do func(in url.Values, o order) error) error {
+	var o order
 	var used []licensing.License
 	return p.frame.Submit(w, r, frame.Form{
-		Check: complete,
+		Fields: orderFields,
+		Check:  complete,
+		Rules: []frame.Rule{func(in url.Values) error {
+			if o := orderOf(in); o.code == "" {
+				return o.request().Check()
+			}
+			return nil // with its code, the rule of its item counts
+		}},
 		Do: func(in url.Values) error {
-			o := orderOf(in)
+			o = orderOf(in)
 			err := p.withCode(w, o.code, func() error { return do(in, o) })
 			if fault.HasCode(err, countersign.CodeLimitReached) {
 				var failed error
@@ -79,7 +90,12 @@ func (p *Pages) submitOrder(w http.ResponseWriter, r *frame.Request, do func(in 
 			if len(used) > 0 {
 				return nil, true // the offer to move says it all
 			}
-			return p.explain(refused)
+			wrong, ours := p.explain(refused)
+			if fault.HasCode(refused, countersign.CodePurchaseNotFound) {
+				domains, _ := frame.FormErrors(o.request().Check(), orderFields...)
+				wrong = append(wrong, domains...)
+			}
+			return wrong, ours
 		},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			o := orderOf(in)

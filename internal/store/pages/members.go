@@ -135,18 +135,18 @@ func (p *Pages) showNewMember(w http.ResponseWriter, r *frame.Request, ws store.
 // inviteMember shows the new link in its response: it is at no address.
 func (p *Pages) inviteMember(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
 	return p.frame.Submit(w, r, frame.Form{
-		Check:  frame.Required("email", "Type the person's e-mail.", "role", "Choose a role."),
+		Check: frame.Required("email", "Type the person's e-mail.", "role", "Choose a role."),
+		Rules: []frame.Rule{
+			func(in url.Values) error { return store.CheckInvitation(in.Get("email"), store.Role(in.Get("role"))) },
+			func(in url.Values) error { return p.checkOwner(r, store.Role(in.Get("role")), in) },
+		},
 		Fields: []string{"email", "role", "password"},
 		About:  map[string]string{"email": "email", "role_invalid": "role", "password": "password"},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			return p.newMemberPage(ws, invitationForm{in.Get("email"), store.Role(in.Get("role")), wrong}), nil
 		},
 		Do: func(in url.Values) error {
-			role := store.Role(in.Get("role"))
-			if err := p.checkOwner(r, role, in); err != nil {
-				return err
-			}
-			made, token, err := p.store.Invite(r.Context(), r.Actor, ws.Account.Username, in.Get("email"), role)
+			made, token, err := p.store.Invite(r.Context(), r.Actor, ws.Account.Username, in.Get("email"), store.Role(in.Get("role")))
 			if err != nil {
 				return err
 			}

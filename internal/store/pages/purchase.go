@@ -10,6 +10,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
@@ -194,29 +195,42 @@ func (p *Pages) setTerms(w http.ResponseWriter, r *frame.Request, ws store.Works
 			{Name: "buyer.name", Label: "Name of the buyer", Value: c.Purchase.BuyerName},
 			{Name: "buyer.email", Label: "E-mail of the buyer", Kind: frame.Email, Value: c.Purchase.BuyerEmail},
 		},
-		Form: frame.Form{Fields: []string{"supported_until", "license", "downloaded", "buyer.name", "buyer.email"}, Do: func(in url.Values) error {
-			day, err := readDay(in.Get("supported_until"))
-			if err != nil {
-				return wrongField("supported_until", dayHelp)
-			}
-			_, err = p.store.RevisePurchase(r.Context(), r.Actor, c.Purchase.Code, in.Get("revision"), func(t *store.PurchaseTerms) {
-				if strings.TrimSpace(in.Get("supported_until")) != until { // the time of day stays with the day
-					t.SupportedUntil = countersign.Timestamp{}
-					if !day.IsZero() {
-						t.SupportedUntil = countersign.At(day)
-					}
+		Form: frame.Form{
+			Fields: []string{"supported_until", "license", "downloaded", "buyer.name", "buyer.email"},
+			Rules: []frame.Rule{func(in url.Values) error {
+				change, wrongDay := typedTerms(in, until)
+				return fault.All(wrongDay, store.CheckTerms(c.Purchase, change))
+			}},
+			Do: func(in url.Values) error {
+				change, _ := typedTerms(in, until)
+				if _, err := p.store.RevisePurchase(r.Context(), r.Actor, c.Purchase.Code, in.Get("revision"), change); err != nil {
+					return err
 				}
-				t.License, t.Downloaded = in.Get("license"), in.Get("downloaded") == "true"
-				if in.Has("buyer.name") && in.Has("buyer.email") {
-					t.BuyerName, t.BuyerEmail = strings.TrimSpace(in.Get("buyer.name")), strings.TrimSpace(in.Get("buyer.email"))
-				}
-			})
-			if err != nil {
-				return err
-			}
-			return p.frame.Redirect(w, r, path, "Saved.")
-		}},
+				return p.frame.Redirect(w, r, path, "Saved.")
+			},
+		},
 	})
+}
+
+// typedTerms reads the form of a purchase's terms. until is the day with which its field began: the time of day stays
+// with it.
+func typedTerms(in url.Values, until string) (change func(*store.PurchaseTerms), err error) {
+	day, err := readDay(in.Get("supported_until"))
+	if err != nil {
+		err = wrongField("supported_until", dayHelp)
+	}
+	return func(t *store.PurchaseTerms) {
+		if err == nil && strings.TrimSpace(in.Get("supported_until")) != until {
+			t.SupportedUntil = countersign.Timestamp{}
+			if !day.IsZero() {
+				t.SupportedUntil = countersign.At(day)
+			}
+		}
+		t.License, t.Downloaded = in.Get("license"), in.Get("downloaded") == "true"
+		if in.Has("buyer.name") && in.Has("buyer.email") {
+			t.BuyerName, t.BuyerEmail = strings.TrimSpace(in.Get("buyer.name")), strings.TrimSpace(in.Get("buyer.email"))
+		}
+	}, err
 }
 
 var licenseChoices = []frame.Choice{{Value: countersign.LicenseRegular, Label: "Regular"}, {Value: countersign.LicenseExtended, Label: "Extended"}}

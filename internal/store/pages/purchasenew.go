@@ -90,10 +90,10 @@ func (p *Pages) recordPurchase(w http.ResponseWriter, r *frame.Request, ws store
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			return p.newPurchasePage(r, purchaseForm{ws: ws, in: in, errs: wrong})
 		},
-		Rules: func(in url.Values) error {
+		Rules: []frame.Rule{func(in url.Values) error {
 			_, err := p.readPurchase(r, in)
 			return err
-		},
+		}},
 		Do: func(in url.Values) error {
 			sold, err := p.readPurchase(r, in)
 			if err != nil {
@@ -128,11 +128,8 @@ func (p *Pages) readPurchase(r *frame.Request, in url.Values) (sold store.Purcha
 	} else if !until.IsZero() {
 		sold.SupportedUntil = countersign.At(until)
 	}
-	price := strings.TrimSpace(in.Get("price"))
-	if price != "" {
-		if sold.Price, err = countersign.ParseMoney(price); err != nil {
-			wrong["price"] = "Type an amount with a point, for example 49.00."
-		}
+	if err := p.readPrice(r, in, &sold, wrong); err != nil {
+		return sold, err
 	}
 	if err := p.store.CheckNewPurchase(sold); err != nil {
 		for name, text := range fault.Of(err).Fields {
@@ -140,12 +137,28 @@ func (p *Pages) readPurchase(r *frame.Request, in url.Values) (sold store.Purcha
 			wrong[name] = cmp.Or(wrong[name], text)
 		}
 	}
-	if len(wrong) > 0 || price == "" {
-		return sold, wrongFields(wrong)
+	return sold, wrongFields(wrong)
+}
+
+// readPrice reads the price of the sale, in the currency of its item.
+func (p *Pages) readPrice(r *frame.Request, in url.Values, sold *store.Purchase, wrong map[string]string) (err error) {
+	price := strings.TrimSpace(in.Get("price"))
+	if price == "" {
+		return nil
+	}
+	if sold.Price, err = countersign.ParseMoney(price); err != nil {
+		wrong["price"] = "Type an amount with a point, for example 49.00."
+	}
+	if sold.ItemID == 0 {
+		return nil
 	}
 	item, err := p.store.ShowItem(r.Context(), r.Actor, sold.ItemID)
+	if fault.HasCode(err, countersign.CodeItemNotFound) {
+		wrong["item"] = frame.Sentence(fault.Message(err))
+		return nil
+	}
 	sold.Currency = item.Currency
-	return sold, err
+	return err
 }
 
 // purchaseFields are the names of fields in the form, by those in the API.

@@ -66,10 +66,9 @@ func (p *Pages) createWorkspace(w http.ResponseWriter, r *frame.Request) error {
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			return p.newWorkspacePage(newWorkspace{in, wrong}), nil
 		},
+		Rules: []frame.Rule{func(in url.Values) error { return p.store.CheckWorkspace(typedWorkspace(in)) }},
 		Do: func(in url.Values) error {
-			account := countersign.Account{Username: in.Get("username"), Email: in.Get("email"), Currency: in.Get("currency")}
-			account.Name.Firstname, account.Name.Lastname = in.Get("name.firstname"), in.Get("name.lastname")
-			ws, err := p.store.CreateWorkspace(r.Context(), r.Actor, store.Workspace{Account: account})
+			ws, err := p.store.CreateWorkspace(r.Context(), r.Actor, typedWorkspace(in))
 			if err != nil {
 				return err
 			}
@@ -85,6 +84,12 @@ func (p *Pages) createWorkspace(w http.ResponseWriter, r *frame.Request) error {
 			return p.frame.Redirect(w, r, workspacePath(ws.Account.Username, ""), said)
 		},
 	})
+}
+
+func typedWorkspace(in url.Values) store.Workspace {
+	account := countersign.Account{Username: in.Get("username"), Email: in.Get("email"), Currency: in.Get("currency")}
+	account.Name.Firstname, account.Name.Lastname = in.Get("name.firstname"), in.Get("name.lastname")
+	return store.Workspace{Account: account}
 }
 
 func noWorkspaces(administrator bool) frame.Empty {

@@ -34,36 +34,32 @@ var (
 	emailPattern    = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
 )
 
-// CheckWorkspace returns what is wrong with a workspace that is to be written.
+// CheckWorkspace returns all that is wrong with a workspace that is to be written.
 func CheckWorkspace(w storedb.Workspace) error {
 	a, p := w.Account, w.Account.Profile
-	if !usernamePattern.MatchString(a.Username) {
-		return wrong("username", fmt.Sprintf("invalid username %q: use 1 to 64 letters, digits, dots, dashes and underscores; begin with a letter or digit", a.Username))
-	}
-	if len(p.SocialLinks) > maxLinks {
-		return wrong("social_links", fmt.Sprintf("social_links: at most %d", maxLinks))
-	}
-	for name, link := range p.SocialLinks {
-		if err := CheckName("a social link's name", name); err != nil {
-			return wrong("social_links."+name, fault.Message(err))
-		}
-		if err := checkURL("social_links."+name, link); err != nil {
-			return err
-		}
-	}
-	if w.Switches.Quota < 0 {
-		return fault.Invalid(fault.CodeInvalid, "quota: a number of calls a minute can't be negative; 0 means no limit")
-	}
-	if a.RegisteredAt.IsZero() {
-		return fault.Invalid(fault.CodeInvalid, "registered_at is missing")
-	}
-	return all(
+	return fault.All(
+		wrongIf(!usernamePattern.MatchString(a.Username), "username", "invalid username %q: use 1 to 64 letters, digits, dots, dashes and underscores; begin with a letter or digit", a.Username),
+		checkLinks(p.SocialLinks),
+		wrongIf(w.Switches.Quota < 0, "quota", "quota: a number of calls a minute can't be negative; 0 means no limit"),
+		wrongIf(a.RegisteredAt.IsZero(), "registered_at", "registered_at is missing"),
 		checkYear("registered_at", a.RegisteredAt), checkShort("name.firstname", a.Name.Firstname), checkShort("name.lastname", a.Name.Lastname),
 		checkEmail("email", a.Email), checkEmail("profile.contact.email", p.Contact.Email),
 		checkAmount("balance", max(a.Balance, -a.Balance), maxMoney, a.Currency), checkCurrency(a.Currency),
 		checkShort("profile.heading", p.Heading), checkText("profile.description", p.Description),
 		checkMediaURL("profile.media.avatar", p.Media.Avatar), checkMediaURL("profile.media.cover", p.Media.Cover),
 	)
+}
+
+func checkLinks(links countersign.Links) error {
+	if len(links) > maxLinks {
+		return wrong("social_links", fmt.Sprintf("social_links: at most %d", maxLinks))
+	}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(links)) {
+		field := "social_links." + name
+		errs = append(errs, fault.At(field, CheckName("a social link's name", name)), checkURL(field, links[name]))
+	}
+	return fault.All(errs...)
 }
 
 // CheckNewID returns what is wrong with the id that was chosen for a new item.
@@ -76,7 +72,7 @@ func CheckNewID(id int64) error {
 
 // CheckItem returns all that is wrong with an item that is to be written.
 func CheckItem(i storedb.Item) error {
-	return all(
+	return fault.All(
 		wrongIf(i.ID <= 0, "id", "id: an item's id is a positive whole number"),
 		wrongIf(!slices.Contains([]storedb.Kind{storedb.KindAudio, storedb.KindVideo, storedb.KindOther}, i.Kind), "kind", "invalid kind %q: use audio, video or other", i.Kind),
 		wrongIf(i.Name == "", "name", "name is missing"),
@@ -90,37 +86,27 @@ func CheckItem(i storedb.Item) error {
 }
 
 func checkMedia(m countersign.ItemMedia) error {
-	if err := checkMediaURL("media.thumbnail", m.Thumbnail); err != nil {
-		return err
-	}
-	for name, link := range map[string]*string{"preview_image": m.PreviewImage, "preview_video": m.PreviewVideo, "preview_audio": m.PreviewAudio} {
+	errs := []error{checkMediaURL("media.thumbnail", m.Thumbnail)}
+	for i, link := range []*string{m.PreviewImage, m.PreviewVideo, m.PreviewAudio} {
 		if link != nil {
-			if err := checkMediaURL("media."+name, *link); err != nil {
-				return err
-			}
+			errs = append(errs, checkMediaURL([...]string{"media.preview_image", "media.preview_video", "media.preview_audio"}[i], *link))
 		}
 	}
-	if len(m.Screenshots) > MaxWords {
-		return wrong("media.screenshots", fmt.Sprintf("media.screenshots: at most %d", MaxWords))
-	}
+	errs = append(errs, wrongIf(len(m.Screenshots) > MaxWords, "media.screenshots", "media.screenshots: at most %d", MaxWords))
 	for _, link := range m.Screenshots {
-		if err := checkURL("media.screenshots", link); err != nil {
-			return err
-		}
+		errs = append(errs, checkURL("media.screenshots", link))
 	}
-	return nil
+	return fault.All(errs...)
 }
 
 // CheckPurchase returns all that is wrong with a purchase that is to be written, and
 // takes the spaces around its code away.
 func CheckPurchase(p *storedb.Purchase) error {
 	code, err := CheckCode(p.Code)
-	if err != nil {
-		err = wrong("purchase_code", fault.Message(err))
-	} else {
+	if err == nil {
 		p.Code = code
 	}
-	return all(err,
+	return fault.All(fault.At("purchase_code", err),
 		wrongIf(p.License != countersign.LicenseRegular && p.License != countersign.LicenseExtended, "license_type", "invalid license_type %q: use Regular or Extended", p.License),
 		wrongIf(!slices.Contains([]storedb.State{storedb.StateActive, storedb.StateRefunded, storedb.StateChargedBack, storedb.StateRevoked}, p.State),
 			"state", "invalid state %q: use active, refunded, charged_back or revoked", p.State),
@@ -131,7 +117,7 @@ func CheckPurchase(p *storedb.Purchase) error {
 }
 
 // CheckSale is CheckPurchase for one that a person records, with [CheckSupportEnd].
-func CheckSale(p *storedb.Purchase) error { return all(CheckPurchase(p), CheckSupportEnd(*p)) }
+func CheckSale(p *storedb.Purchase) error { return fault.All(CheckPurchase(p), CheckSupportEnd(*p)) }
 
 // CheckSupportEnd returns what is wrong with an end of support that a person chose: it is
 // not before the sale. An import takes such purchases, for earlier exports may have them.
@@ -160,20 +146,6 @@ func wrongIf(is bool, field, format string, args ...any) error {
 		return nil
 	}
 	return wrong(field, fmt.Sprintf(format, args...))
-}
-
-// all is one error about all fields that are wrong, nil when none is.
-func all(errs ...error) error {
-	if errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil }); len(errs) == 0 {
-		return nil
-	}
-	var texts []string
-	fields := map[string]string{}
-	for _, err := range errs {
-		maps.Copy(fields, fault.Of(err).Fields)
-		texts = append(texts, fault.Message(err))
-	}
-	return fault.WithFields(fault.Invalid(fault.CodeInvalid, strings.Join(texts, "; ")), fields)
 }
 
 // checkYear refuses a time that an offset leads to before the year 1, where no calendar agrees.

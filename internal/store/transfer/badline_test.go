@@ -50,8 +50,8 @@ var badLines = []struct{ name, line, reason string }{
 	{"an escaped NUL", storetest.ItemText("ada", 1, `"name":"a\u0000b"`), `name contains a NUL character or is not UTF-8`},
 
 	// Workspaces.
-	{"no username", storetest.Object([]string{`"type":"workspace"`}), `invalid username "": use 1 to 64 letters, digits, dots, dashes and underscores; begin with a letter or digit`},
-	{"a username with NUL", storetest.WorkspaceText(`a\u0000b`), `invalid username "a\x00b": use 1 to 64 letters, digits, dots, dashes and underscores; begin with a letter or digit`},
+	{"no username", storetest.Object([]string{`"type":"workspace"`}), `invalid username "": use 1 to 64 letters, digits, dots, dashes and underscores; begin with a letter or digit; registered_at is missing; invalid currency "": use three capital letters, like USD`},
+	{"a username with NUL", storetest.WorkspaceText(`a\u0000b`), `invalid username "a\x00b": use 1 to 64 letters, digits, dots, dashes and underscores; begin with a letter or digit; name.firstname contains a NUL character or is not UTF-8; email contains a NUL character or is not UTF-8`},
 	{"no registration", storetest.WorkspaceText("ada", `"registered_at":null`), `registered_at is missing`},
 	{"a registration that is not a time", storetest.WorkspaceText("ada", `"registered_at":"yesterday"`), `registered_at: "yesterday" is not a timestamp like 2006-01-02T15:04:05Z`},
 	{"a registration that is a number", storetest.WorkspaceText("ada", `"registered_at":1714219200`), `registered_at: a timestamp is a string`},
