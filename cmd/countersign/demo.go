@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/iap"
@@ -83,7 +84,15 @@ func (a *app) demo(ctx context.Context, flags demoFlags) error {
 	if err := site.open(ctx, ofSite); err != nil {
 		return err
 	}
-	filled, err := fillDemos(ctx, s, site, dir)
+	receiver, err := newDemoSite(ctx)
+	if err != nil {
+		return err
+	}
+	defer receiver.listener.Close()
+	filled, err := fillDemos(ctx, s, site, dir, a.Now())
+	if err == nil {
+		err = receiver.connect(ctx, site.addon)
+	}
 	if ctx.Err() != nil {
 		return nil // stopped before it had begun
 	}
@@ -99,6 +108,8 @@ func (a *app) demo(ctx context.Context, flags demoFlags) error {
 	work.Go("history", func(ctx context.Context) error { // the demo is ready without it, and it is whole when the demo is kept
 		return a.fillHistory(context.WithoutCancel(ctx), s.store)
 	})
+	work.Go("members", func(ctx context.Context) error { return fillMembers(context.WithoutCancel(ctx), site.addon) })
+	work.Go("site", receiver.run)
 	work.Go("store", ending(stop, s.run))
 	work.Go("addon", ending(stop, site.run))
 	return work.Wait()
@@ -123,13 +134,13 @@ type demoView struct {
 	report         transfer.ImportReport
 }
 
-func fillDemos(ctx context.Context, s *storeServer, site *addonServer, dir string) (demoView, error) {
+func fillDemos(ctx context.Context, s *storeServer, site *addonServer, dir string, now time.Time) (demoView, error) {
 	d := sample.NewDemo()
 	v := demoView{
 		Folder: dir, StoreURL: urlOf(s.listener), APIKey: d.APIKey, PurchaseCode: d.PurchaseCode, RefundedCode: d.RefundedCode, EmptyAPIKey: d.EmptyAPIKey, AddonURL: urlOf(site.listener),
 	}
 	var err error
-	if v.report, err = fillDemo(ctx, s.store, dir); err != nil {
+	if v.report, err = fillDemo(ctx, s.store, dir, now); err != nil {
 		return v, err
 	}
 	if v.StoreAdminLink, err = demoLink(ctx, s.store.People(), storeLocation, v.StoreURL, d.AdminEmail, "a store", dir); err != nil {
@@ -141,9 +152,9 @@ func fillDemos(ctx context.Context, s *storeServer, site *addonServer, dir strin
 	return v, site.addon.SetStore(ctx, operator(), v.StoreURL, "")
 }
 
-// fillDemo imports the sample shop with its well-known keys. A store of somebody
+// fillDemo imports the sample shop with its well-known keys; its last sales are those of now. A store of somebody
 // else's is left alone.
-func fillDemo(ctx context.Context, s *store.Store, dir string) (transfer.ImportReport, error) {
+func fillDemo(ctx context.Context, s *store.Store, dir string, now time.Time) (transfer.ImportReport, error) {
 	there, err := s.Workspaces(ctx, operator())
 	if err != nil {
 		return transfer.ImportReport{}, err
@@ -152,7 +163,7 @@ func fillDemo(ctx context.Context, s *store.Store, dir string) (transfer.ImportR
 	if len(there) > 0 && !slices.ContainsFunc(there, isDemo) {
 		return transfer.ImportReport{}, notADemo(dir, "a store")
 	}
-	report, err := s.Transfer.Import(ctx, operator(), sample.Reader(sample.Options{Keys: true}), transfer.ImportOptions{})
+	report, err := s.Transfer.Import(ctx, operator(), sample.Reader(sample.Options{Keys: true, Until: now.Truncate(time.Hour)}), transfer.ImportOptions{})
 	if err == nil && !report.Written {
 		err = fmt.Errorf("demo: %d lines of the sample store are not valid", report.Bad)
 	}

@@ -34,8 +34,35 @@ type Demo struct {
 	Products    map[string]int64
 	IAPSettings map[string]string
 	IAPNote     string
+	// Members buy one after the other in the simulated store, once the settings are published.
+	Members []Member
+	Grant   Grant
+	// Webhooks are the addresses of the demo's site that receive events.
+	Webhooks []Webhook
 	// AdminEmail is the demo's administrator.
 	AdminEmail string
+}
+
+// Member is a user of the demo's site who buys a product. Acts are what happens to the purchase then, as the simulated
+// store names it.
+type Member struct {
+	User, Product string
+	Acts          []string
+}
+
+// Grant is a membership that the demo's administrator granted.
+type Grant struct {
+	User    string
+	Package int64
+	Reason  string
+}
+
+// Webhook is a path of the demo's site with the types of events that it receives, nil for all. One that is Down answers
+// with an error.
+type Webhook struct {
+	Path  string
+	Types []string
+	Down  bool
 }
 
 // NewDemo returns the demo. Its in-app purchases are in test mode.
@@ -67,7 +94,21 @@ func NewDemo() Demo {
 		Products:    map[string]int64{"plus_monthly": 2, "gold_monthly": 3},
 		IAPSettings: map[string]string{"iapEnabled": "1", "iapSandboxEnabled": "1", "iapStorePackageName": "example.tuneful.app"},
 		IAPNote:     "Sell Plus and Gold, in test mode",
+		Members:     members(),
+		Grant:       Grant{"1180", 2, "Prize of the summer contest"},
+		Webhooks:    []Webhook{{Path: "/community/events"}, {Path: "/accounting/refunds", Types: []string{"purchase.refunded"}, Down: true}},
 		AdminEmail:  "demo@tuneful.example",
+	}
+}
+
+// members are in most of the states that there are. The act wait moves the clock of the simulated store, here by a month
+// in which the purchases before it are renewed, expire or pause.
+func members() []Member {
+	return []Member{
+		{"1042", "gold_monthly", nil}, {"1057", "plus_monthly", nil}, {"1063", "plus_monthly", []string{"refund"}},
+		{"1088", "plus_monthly", []string{"cancel"}}, {"1104", "plus_monthly", []string{"pause"}}, {"1121", "plus_monthly", nil},
+		{"1127", "gold_monthly", []string{"decline", "wait", "wait"}}, {"1130", "gold_monthly", nil}, {"1146", "plus_monthly", []string{"cancel"}},
+		{"1159", "gold_monthly", nil}, {"1172", "plus_monthly", nil},
 	}
 }
 

@@ -3,6 +3,7 @@ package sample
 import (
 	"math/rand/v2"
 	"sort"
+	"time"
 
 	"github.com/countersign/countersign"
 )
@@ -13,6 +14,20 @@ type item struct {
 	Workspace string `json:"workspace"`
 	Kind      string `json:"kind"`
 	Support   bool   `json:"support"`
+}
+
+// moved is the item published so much later.
+func (i item) moved(later time.Duration) item {
+	i.PublishedAt.Time = i.PublishedAt.Add(later)
+	return i
+}
+
+// line writes the item in the import format.
+func (i item) line() string {
+	return lineOf(struct {
+		Type string `json:"type"`
+		item
+	}{"item", i})
 }
 
 // shelf draws items as buyers do: a few sell well, most sell now and then.

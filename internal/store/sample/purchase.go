@@ -118,5 +118,15 @@ func drawState(rng *rand.Rand, date time.Time) (state string, at time.Time) {
 	return state, at
 }
 
+// moved is the purchase so much later.
+func (p purchase) moved(later time.Duration) purchase {
+	for _, at := range []*countersign.Timestamp{&p.Date, &p.StateAt, &p.SupportedUntil} {
+		if !at.IsZero() {
+			at.Time = at.Add(later)
+		}
+	}
+	return p
+}
+
 // line writes the purchase in the import format.
 func (p purchase) line() string { return lineOf(p) }

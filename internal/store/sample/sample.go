@@ -7,12 +7,23 @@ import (
 	_ "embed"
 	"errors"
 	"io"
+	"time"
 )
 
 // Options choose what Reader writes besides workspaces, items and
 // purchases.
 type Options struct {
 	Keys bool // also write the well-known demo keys; never for a store that others can reach
+	// Until is when the story ends; zero is [End]. Sales and publications keep their distance to it.
+	Until time.Time
+}
+
+// later is by how much the story moves.
+func (o Options) later() time.Duration {
+	if o.Until.IsZero() {
+		return 0
+	}
+	return o.Until.UTC().Sub(End()).Truncate(time.Second)
 }
 
 // Reader returns the shop as JSON Lines: workspaces, then keys when asked for, then
@@ -27,9 +38,15 @@ func shop(o Options) []string {
 	if o.Keys {
 		lines = append(lines, keyLines()...)
 	}
-	lines = append(lines, embedded(itemLines)...)
+	if o.later() == 0 {
+		lines = append(lines, embedded(itemLines)...)
+	} else {
+		for _, it := range decoded[item](itemLines) {
+			lines = append(lines, it.moved(o.later()).line())
+		}
+	}
 	for _, p := range purchases() {
-		lines = append(lines, p.line())
+		lines = append(lines, p.moved(o.later()).line())
 	}
 	return lines
 }

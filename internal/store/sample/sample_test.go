@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 )
 
 func TestTheShopIsTheSameEverywhere(t *testing.T) {
@@ -27,6 +28,31 @@ func TestTheShopIsTheSameEverywhere(t *testing.T) {
 				t.Errorf("the shop has changed: SHA-256 %s, pinned %s", got, c.want)
 			}
 		})
+	}
+}
+
+// The demo's sales follow today: the whole story moves, and its codes stay.
+func TestTheStoryMovesToADay(t *testing.T) {
+	until := time.Date(2031, 5, 6, 7, 0, 0, 0, time.UTC)
+	was, is := shop(Options{}), shop(Options{Until: until})
+	newest := time.Time{}
+	for i := range is {
+		if !strings.HasPrefix(is[i], `{"type":"purchase"`) {
+			continue
+		}
+		before, now := decoded[purchase](was[i])[0], decoded[purchase](is[i])[0]
+		before = before.moved(until.Sub(End()))
+		if before.line() != now.line() {
+			t.Fatalf("%s\nis now %s", was[i], is[i])
+		}
+		newest = now.Date.Time
+	}
+	if newest.After(until) || newest.Before(until.AddDate(0, 0, -3)) {
+		t.Errorf("the newest sale is of %s", newest)
+	}
+	items := decoded[item](itemLines)
+	if first := decoded[item](is[len(embedded(workspaceLines))])[0]; !first.PublishedAt.Equal(items[0].PublishedAt.Add(until.Sub(End()))) {
+		t.Errorf("the first item is published on %s", first.PublishedAt)
 	}
 }
 

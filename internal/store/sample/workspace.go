@@ -27,26 +27,17 @@ func ItemCount() int { return len(embedded(itemLines)) }
 // Reader returns items and purchases as JSON Lines, like [Reader].
 func (o ForWorkspace) Reader() io.ReadSeeker {
 	items := decoded[item](itemLines)
-	later := o.Until.UTC().Sub(End()).Truncate(time.Second)
+	later := Options{Until: o.Until}.later()
 	ids := map[int64]int64{}
 	var lines []string
 	for i, it := range items {
 		ids[it.ID] = o.FirstItem + int64(i)
 		it.ID, it.Workspace, it.Currency = ids[it.ID], o.Username, o.Currency
-		it.PublishedAt.Time = it.PublishedAt.Add(later)
-		lines = append(lines, lineOf(struct {
-			Type string `json:"type"`
-			item
-		}{"item", it}))
+		lines = append(lines, it.moved(later).line())
 	}
 	for _, p := range purchases() {
 		p.ItemID, p.Workspace, p.Currency, p.Code = ids[p.ItemID], o.Username, o.Currency, o.NewCode()
-		for _, at := range []*countersign.Timestamp{&p.Date, &p.StateAt, &p.SupportedUntil} {
-			if !at.IsZero() {
-				at.Time = at.Add(later)
-			}
-		}
-		lines = append(lines, p.line())
+		lines = append(lines, p.moved(later).line())
 	}
 	return &lineReader{count: len(lines), line: func(i int) string { return lines[i] }}
 }
