@@ -17,8 +17,8 @@ const (
 	verifiedFor = day + time.Hour
 )
 
-// VerifiedBackup warns when the newest verified backup is older than a day. A service that was set
-// up less than a day ago, by its audit log, needs none yet.
+// VerifiedBackup warns when the newest verified backup is older than a day, or there is none. A service with
+// an empty audit log needs none, and one with a schedule has a day from its first entry for the first one.
 func VerifiedBackup(ctx context.Context, db *sqldb.DB, p Location) Finding {
 	const name, why = "verified backup", "Only a backup that was restored once, into a temporary database, is known to be whole."
 	began, some, err := (&peopledb.DB{Queries: db.Queries()}).FirstAudit(ctx)
@@ -45,8 +45,10 @@ func VerifiedBackup(ctx context.Context, db *sqldb.DB, p Location) Finding {
 			"Copy these files back from an earlier backup, or upload them again."}
 	case known && age <= verifiedFor:
 		return good(name, fmt.Sprintf("The newest verified backup is of %s", at.Format(time.RFC3339)))
-	case !some || p.Now.Sub(began) < day:
-		return good(name, "Set up less than a day ago: no verified backup is needed yet")
+	case !some:
+		return good(name, "Nothing to lose yet: no verified backup is needed")
+	case schedule.Active && p.Now.Sub(began) < day:
+		return good(name, "Backups are scheduled, and the first one is still to come")
 	case known:
 		return Finding{name, Warn, fmt.Sprintf("The newest verified backup is older than a day (%s)", at.Format(time.RFC3339)), why, fix}
 	}

@@ -25,7 +25,8 @@ func TestVerifiedBackup(t *testing.T) {
 		says     string
 	}{
 		{"an empty service needs none", 0, "", "", OK, "no verified backup is needed"},
-		{"nor does one of today", 23 * hour, "", "", OK, "no verified backup is needed"},
+		{"one of today does", 1, "", "", Warn, "No backup was verified yet countersign x backup schedule --every 24h"},
+		{"one of today with a schedule has a day for it", 23 * hour, "", `{"active":true}`, OK, "the first one is still to come"},
 		{"one of yesterday does", 25 * hour, "", "", Warn, "No backup was verified yet countersign x backup schedule --every 24h"},
 		{"one of a day and the next run is fine", 99 * hour, verified(25*hour, ""), "", OK, "The newest verified backup is of 20"},
 		{"an older one is not", 99 * hour, verified(26*hour, ""), "", Warn, "older than a day"},
