@@ -158,12 +158,11 @@ func itemFields() (all []itemField) {
 }
 
 // itemFieldNames are the names of the fields of the form from top to bottom.
-func itemFieldNames() []string {
-	names := []string{"id"}
+func itemFieldNames() (names []string) {
 	for _, f := range itemFields() {
 		names = append(names, f.Name)
 	}
-	return names
+	return append(names, "id")
 }
 
 // typedItem puts what was posted in the place of what an item has. A field that was not
