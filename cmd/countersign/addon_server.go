@@ -102,7 +102,7 @@ func (s *addonServer) open(ctx context.Context, at location) (err error) {
 	if err != nil {
 		return err
 	}
-	s.welcome = welcome{server: &s.server, of: addonLocation, newLink: s.addon.NewSetupLink}
+	s.welcome = welcome{server: &s.server, of: addonLocation, newLink: s.addon.SetupLink}
 	err = s.prepare(ctx, at, s.addon, s.addon.PrepareToServe)
 	if s.updateNeeded = fault.HasCode(err, fault.CodeUpdateNeeded); s.updateNeeded {
 		return nil

@@ -50,7 +50,7 @@ func (a *app) firstAdministrator(ctx context.Context, of locationFlags, p *peopl
 type welcome struct {
 	server *server
 	of     locationFlags
-	// newLink creates a set-up link.
+	// newLink returns the set-up link that all servers of the database print.
 	newLink func(context.Context, people.Actor) (token string, expires time.Time, err error)
 	done    bool // at the start
 }
@@ -81,7 +81,7 @@ func (w *welcome) begin(ctx context.Context) (link string, err error) {
 	return w.link(ctx)
 }
 
-// link creates a set-up link, "" when there is an administrator.
+// link is the set-up link, "" when there is an administrator.
 func (w *welcome) link(ctx context.Context) (string, error) {
 	token, _, err := w.newLink(ctx, operator())
 	switch {

@@ -93,7 +93,7 @@ func (s *storeServer) open(ctx context.Context, at location) (err error) {
 	if err != nil {
 		return err
 	}
-	s.welcome = welcome{server: &s.server, of: storeLocation, newLink: s.store.People().NewSetupLink}
+	s.welcome = welcome{server: &s.server, of: storeLocation, newLink: s.store.People().SetupLink}
 	return s.prepare(ctx, at, s.store, s.store.BeginToServe)
 }
 

@@ -257,6 +257,7 @@ func TestWhoMay(t *testing.T) {
 			"Update":            func(a people.Actor) error { _, err := f.Update(ctx, a, nil); return err },
 			"NewWebToken":       func(a people.Actor) error { _, _, err := f.NewWebToken(ctx, a); return err },
 			"NewSetupLink":      func(a people.Actor) error { _, _, err := f.NewSetupLink(ctx, a); return err },
+			"SetupLink":         func(a people.Actor) error { _, _, err := f.SetupLink(ctx, a); return err },
 			"Checklist":         func(a people.Actor) error { _, err := f.Checklist(ctx, a); return err },
 		}
 		forPrograms := []string{
@@ -271,7 +272,7 @@ func TestWhoMay(t *testing.T) {
 				may   bool
 			}{
 				"the operator":                        {operator, true},
-				"a user":                              {user, !slices.Contains([]string{"NewWebToken", "NewSetupLink"}, name)},
+				"a user":                              {user, !slices.Contains([]string{"NewWebToken", "NewSetupLink", "SetupLink"}, name)},
 				"a program with the site's pair":      {program, slices.Contains(forPrograms, name)},
 				"a program with something less":       {publishable, false},
 				"nobody":                              {people.Actor{}, false},

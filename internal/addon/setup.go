@@ -24,6 +24,16 @@ const setupLife = 24 * time.Hour
 // only in that file; the update moves it to the database. If an administrator exists,
 // it is a conflict (already_set_up).
 func (a *Addon) NewSetupLink(ctx context.Context, actor people.Actor) (token string, expires time.Time, err error) {
+	return a.setupLink(ctx, actor, a.people.NewSetupLink)
+}
+
+// SetupLink is NewSetupLink for a server that starts: after the first update, a link that is valid for another hour
+// stays, so that all servers of a database print the same.
+func (a *Addon) SetupLink(ctx context.Context, actor people.Actor) (token string, expires time.Time, err error) {
+	return a.setupLink(ctx, actor, a.people.SetupLink)
+}
+
+func (a *Addon) setupLink(ctx context.Context, actor people.Actor, create func(context.Context, people.Actor) (string, time.Time, error)) (token string, expires time.Time, err error) {
 	if err := access.May(actor, access.Operate); err != nil {
 		return "", time.Time{}, err
 	}
@@ -36,7 +46,7 @@ func (a *Addon) NewSetupLink(ctx context.Context, actor people.Actor) (token str
 	case state == StateNew:
 		token, expires = people.NewLinkToken(), a.now().Add(setupLife).Truncate(time.Second)
 	default:
-		if token, expires, err = a.people.NewSetupLink(ctx, actor); err != nil {
+		if token, expires, err = create(ctx, actor); err != nil {
 			return "", time.Time{}, err
 		}
 	}

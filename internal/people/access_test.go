@@ -53,6 +53,7 @@ func TestEveryRuleThatIsNotPublicAsks(t *testing.T) {
 			"AuditPlace":          func(a Actor) error { _, err := f.AuditPlace(ctx, a, AuditFilter{}); return err },
 			"ResetPassword":       func(a Actor) error { return f.ResetPassword(ctx, a, email, other, true) },
 			"NewSetupLink":        func(a Actor) error { _, _, err := f.NewSetupLink(ctx, a); return err },
+			"SetupLink":           func(a Actor) error { _, _, err := f.SetupLink(ctx, a); return err },
 			"NewSignInLink":       func(a Actor) error { _, _, err := f.NewSignInLink(ctx, a, email); return err },
 			"CheckPassword":       func(a Actor) error { return f.CheckPassword(ctx, a, password) },
 			"ChangePassword":      func(a Actor) error { _, err := f.ChangePassword(ctx, a, 0, password, other); return err },

@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"time"
 
@@ -10,24 +11,49 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// setupLife is how long a set-up link is good.
-const setupLife = 24 * time.Hour
+const (
+	// setupLife is how long a set-up link is good.
+	setupLife = 24 * time.Hour
+	// setupRest is how long a link that is printed again must still be good.
+	setupRest = time.Hour
+)
 
 // NewSetupLink creates the token that creates the first administrator, valid for 24
-// hours and one use. Earlier ones end. The database stores only its digest. If an
-// administrator exists, it is a conflict (already_set_up).
+// hours and one use. Earlier ones end. If an administrator exists, it is a conflict (already_set_up).
 func (p *People) NewSetupLink(ctx context.Context, a Actor) (token string, expires time.Time, err error) {
+	return p.setupLink(ctx, a, false)
+}
+
+// SetupLink is NewSetupLink for a server that starts: a link that is valid for another hour stays. So
+// all servers of a database print the same link.
+func (p *People) SetupLink(ctx context.Context, a Actor) (token string, expires time.Time, err error) {
+	return p.setupLink(ctx, a, true)
+}
+
+func (p *People) setupLink(ctx context.Context, a Actor, keep bool) (token string, expires time.Time, err error) {
 	if err := may(a, operate); err != nil {
 		return "", time.Time{}, err
 	}
-	token, expires = rand.Text(), p.now().Add(setupLife).Truncate(time.Second)
 	err = p.db.Tx(ctx, func(tx *peopledb.DB) error {
+		sealed, err := tx.LockSharedMeta(ctx, metaSetupLink)
+		if err != nil {
+			return err
+		}
 		if n, err := tx.CountAdministrators(ctx); err != nil {
 			return err
 		} else if n > 0 {
 			return errAlreadySetUp
 		}
+		if keep {
+			if token, expires, err = p.keptSetupLink(ctx, tx, sealed); token != "" || err != nil {
+				return err
+			}
+		}
+		token, expires = rand.Text(), p.now().Add(setupLife).Truncate(time.Second)
 		if err := replaceSetupLink(ctx, tx, token, expires); err != nil {
+			return err
+		}
+		if err := tx.SetMeta(ctx, metaSetupLink, p.sealSetupLink(token)); err != nil {
 			return err
 		}
 		return p.record(ctx, tx, a, Event{Action: actionSetupLinkCreate})
@@ -36,6 +62,40 @@ func (p *People) NewSetupLink(ctx context.Context, a Actor) (token string, expir
 		return "", time.Time{}, err
 	}
 	return token, expires, nil
+}
+
+// metaSetupLink is the name under which the database has the sealed token of the newest set-up link. It is also what
+// its token is sealed for.
+const metaSetupLink = "setup_link"
+
+// sealSetupLink seals a token. Without the key file it is empty, and the link is not printed again.
+func (p *People) sealSetupLink(token string) string {
+	box := p.box()
+	if box == nil {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString(box.Seal(metaSetupLink, []byte(token)))
+}
+
+// keptSetupLink opens the token of the newest set-up link. It is "" unless the link is valid for another hour.
+func (p *People) keptSetupLink(ctx context.Context, tx *peopledb.DB, sealed string) (token string, expires time.Time, err error) {
+	text, err := base64.StdEncoding.DecodeString(sealed)
+	box := p.box()
+	if err != nil || box == nil {
+		return "", time.Time{}, nil //nolint:nilerr // a new link takes its place
+	}
+	plain, err := box.Open(metaSetupLink, text)
+	if err != nil {
+		return "", time.Time{}, nil //nolint:nilerr // there was none yet, or the key file was replaced
+	}
+	l, err := tx.Link(ctx, peopledb.PurposeSetup, digestOf(string(plain)))
+	switch {
+	case errors.Is(err, sqldb.ErrNotFound):
+		return "", time.Time{}, nil
+	case err != nil || !l.UsedAt.IsZero() || l.ExpiresAt.Sub(p.now()) < setupRest:
+		return "", time.Time{}, err
+	}
+	return string(plain), l.ExpiresAt.Time, nil
 }
 
 // CheckSetupLink reports whether a set-up token is good: nil, already_set_up

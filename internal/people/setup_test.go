@@ -83,6 +83,39 @@ func TestSetupMakesAnAdministratorWhoCanSignIn(t *testing.T) {
 	})
 }
 
+func TestServersThatStartPrintOneSetupLink(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		both, tokens := []*fixture{f, f.second(t)}, [8]string{}
+		counts := atOnce(len(tokens), func(i int) (err error) {
+			tokens[i], _, err = both[i%2].SetupLink(t.Context(), operator)
+			return err
+		})
+		for _, token := range tokens {
+			if counts[""] != len(tokens) || token != tokens[0] {
+				t.Fatalf("%v, links %q", counts, tokens)
+			}
+		}
+		if got := f.actions(t); !slices.Equal(got, []string{"setup_link.create"}) {
+			t.Errorf("audit %q", got)
+		}
+		asked := f.setupLink(t)
+		wantCode(t, f.CheckSetupLink(t.Context(), tokens[0]), "link_unknown")
+		f.clock.Move(23 * time.Hour)
+		if again, _, err := f.SetupLink(t.Context(), operator); err != nil || again != asked {
+			t.Errorf("the link that somebody asked for is not printed: %v", err)
+		}
+		f.clock.Move(time.Second)
+		late, expires, err := f.SetupLink(t.Context(), operator)
+		if err != nil || late == asked || !expires.Equal(f.clock.Now().Add(24*time.Hour)) {
+			t.Errorf("a link that ends soon is printed again, until %v, %v", expires, err)
+		}
+		wantCode(t, f.CheckSetupLink(t.Context(), late), "")
+		f.administrator(t)
+		_, _, err = f.SetupLink(t.Context(), operator)
+		wantCode(t, err, "already_set_up")
+	})
+}
+
 func TestSetupLinkUsedManyTimesAtOnceMakesExactlyOneAdministrator(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		token := f.setupLink(t)
