@@ -4,8 +4,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/web"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -52,6 +54,29 @@ func TestTheContainersOfComposeAreCalledAsTheyExpect(t *testing.T) {
 		dbtest.NeedProgram(t, "caddy")
 		r.shell("caddy validate --adapter caddyfile --config '" + absolute(t, "deploy/caddy/compose.conf") + "' 2>&1")
 	})
+}
+
+// A container that is stopped may finish its requests, and has room for what verifies a backup: not its memory.
+func TestTheContainersOfComposeHaveTimeAndRoom(t *testing.T) {
+	var compose struct {
+		Services map[string]struct {
+			Grace       string `yaml:"stop_grace_period"`
+			Environment map[string]string
+			Volumes     []string
+		}
+	}
+	if err := yaml.Unmarshal([]byte(readText(t, "deploy/compose.yaml")), &compose); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"store", "addon-update", "addon"} {
+		s := compose.Services[name]
+		if grace, err := time.ParseDuration(s.Grace); err != nil || grace < 2*web.StopGrace {
+			t.Errorf("%s: a stop is killed after %q, and waits %s for requests alone", name, s.Grace, web.StopGrace)
+		}
+		if room := s.Environment["TMPDIR"]; len(s.Volumes) != 1 || room == "" || !strings.HasSuffix(s.Volumes[0], ":"+room) {
+			t.Errorf("%s: temporary files go to %q, and its volumes are %q", name, room, s.Volumes)
+		}
+	}
 }
 
 func absolute(t *testing.T, path string) string {

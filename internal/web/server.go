@@ -28,8 +28,8 @@ const (
 	maxConnections = 4096
 	// spareDescriptors are those of the process that connections leave for databases, logs and metrics.
 	spareDescriptors = 64
-	// stopGrace is how long a stop waits for requests in flight.
-	stopGrace = 10 * time.Second
+	// StopGrace is how long a stop waits for requests in flight.
+	StopGrace = 10 * time.Second
 )
 
 // ServerOptions configures [Serve]. The zero value works.
@@ -68,7 +68,7 @@ func connectionLimit(descriptors int) int {
 // says so; connections without a request get a second to send one. Serve returns nil then. Requests that take longer
 // than the grace are broken off, which is an error.
 func Serve(ctx context.Context, ln net.Listener, h http.Handler, o ServerOptions) error {
-	return serve(ctx, capConnections(ln, o), h, o, stopGrace+o.Longer)
+	return serve(ctx, capConnections(ln, o), h, o, StopGrace+o.Longer)
 }
 
 func serve(ctx context.Context, capped *cappedListener, h http.Handler, o ServerOptions, grace time.Duration) error {

@@ -42,7 +42,7 @@ func (s started) working(n int) {
 
 func start(t *testing.T, h http.Handler, o ServerOptions) started {
 	t.Helper()
-	return startFor(t, h, o, stopGrace+o.Longer)
+	return startFor(t, h, o, StopGrace+o.Longer)
 }
 
 // startFor is start of a server with a grace of its own.

@@ -20,7 +20,7 @@ type secured struct {
 
 func startTLS(t *testing.T, h http.Handler, o ServerOptions) secured {
 	t.Helper()
-	return startTLSFor(t, h, o, stopGrace+o.Longer)
+	return startTLSFor(t, h, o, StopGrace+o.Longer)
 }
 
 // startTLSFor is startTLS of a server with a grace of its own.
