@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
+	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
 
@@ -69,6 +70,16 @@ func TestABuyerDownloadsTheFileByALink(t *testing.T) {
 		}
 		if e := f.NewestAudit(t); len(f.Audits(t)) != before+1 || e.Action != "purchase.download" || e.Kind != string(people.KindBuyer) || e.Workspace != "ada" {
 			t.Errorf("%d entries, %+v", len(f.Audits(t))-before, e)
+		}
+		err = f.DB().Tx(t.Context(), func(tx *storedb.DB) error { // who writes waits for this transaction
+			if _, err := tx.LockPurchase(t.Context(), sold.ID); err != nil {
+				return err
+			}
+			_, err := open(token, true)
+			return err
+		})
+		if err != nil {
+			t.Errorf("a repeated download, or a part of it, writes: %v", err)
 		}
 		used, err := sqldb.One(t.Context(), f.DB().Queries, sqldb.Value[int64], `SELECT count(*) FROM download_links WHERE purchase_id = $1 AND downloaded_at IS NOT NULL`, sold.ID)
 		if err != nil || used != 1 {
