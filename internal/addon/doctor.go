@@ -14,8 +14,15 @@ import (
 
 // Doctor looks for what is wrong with the addon. It works in every state and
 // without [Addon.Prepare]; a check that fails is itself a finding.
-func (a *Addon) Doctor(ctx context.Context) []health.Finding {
-	findings, ok := health.Common(ctx, a.database, a.healthLocation(), DatabaseName)
+func (a *Addon) Doctor(ctx context.Context) []health.Finding { return a.diagnose(ctx, false) }
+
+// Health is a Doctor that reads no whole file, for pages.
+func (a *Addon) Health(ctx context.Context) []health.Finding { return a.diagnose(ctx, true) }
+
+func (a *Addon) diagnose(ctx context.Context, quick bool) []health.Finding {
+	at := a.healthLocation()
+	at.Quick = quick
+	findings, ok := health.Common(ctx, a.database, at, DatabaseName)
 	if !ok {
 		return findings
 	}

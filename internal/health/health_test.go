@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -221,6 +222,18 @@ func TestDamagedFileIsFound(t *testing.T) {
 	db := open()
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	quick := func() Finding { return integrity(t.Context(), db, true) } // says when the server read the file
+	if got := quick(); got.Level != OK || !strings.Contains(got.What, "in the background") {
+		t.Errorf("%+v", got)
+	}
+	if err := db.Tx(t.Context(), func(q sqldb.Queries) error {
+		return q.SetMeta(t.Context(), "integrity_checked", "2026-11-01T12:00:00.000000Z")
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if got := quick(); got.Level != OK || !strings.Contains(got.What, "intact at 2026-11-01T12:00:00Z") {
+		t.Errorf("%+v", got)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)

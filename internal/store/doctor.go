@@ -14,14 +14,19 @@ import (
 // Doctor looks for what is wrong with the store. It writes nothing to the
 // database and works without [Store.Prepare]; a check that fails is itself a
 // finding.
-func (s *Store) Doctor(ctx context.Context) []health.Finding {
-	findings, ok := health.Common(ctx, s.database, s.healthLocation(), DatabaseName)
+func (s *Store) Doctor(ctx context.Context) []health.Finding { return s.examine(ctx, false) }
+
+// examine is Doctor. A quick one reads no whole file and bounded samples, as a page needs it.
+func (s *Store) examine(ctx context.Context, quick bool) []health.Finding {
+	at := s.healthLocation()
+	at.Quick = quick
+	findings, ok := health.Common(ctx, s.database, at, DatabaseName)
 	if !ok {
 		return findings
 	}
 	key, box := s.checkKey(ctx)
-	findings = append(findings, key, s.checkCodes(ctx), s.checkImportedKeys(ctx), s.checkPictures(ctx), s.checkMedia(ctx), s.checkSales(ctx), s.checkItems(ctx), s.checkAdministrator(ctx))
-	if err := s.Requests.Check(ctx); err != nil {
+	findings = append(findings, key, s.checkCodes(ctx), s.checkImportedKeys(ctx), s.checkPictures(ctx), s.checkMedia(ctx, quick), s.checkSales(ctx, quick), s.checkItems(ctx, quick), s.checkAdministrator(ctx))
+	if err := s.Requests.Check(ctx, !quick); err != nil {
 		findings = append(findings, health.Of("request log", err, "Requests are answered, but not logged, or can't be found in the log.",
 			"For a damaged requests.db, stop the server and remove that file: the server creates a new one. Otherwise check the disk."))
 	}
@@ -34,12 +39,12 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding {
 	return append(findings, health.Audit(report, err, s.now(), "countersign store audit verify"))
 }
 
-// Health is Doctor for the administrators of the store.
+// Health is a quick Doctor for the administrators of the store.
 func (s *Store) Health(ctx context.Context, a people.Actor) ([]health.Finding, error) {
 	if err := access.May(a, access.Administer); err != nil {
 		return nil, err
 	}
-	return s.Doctor(ctx), nil
+	return s.examine(ctx, true), nil
 }
 
 // Exposed finds a data folder and a key file that other users of the machine can read.
@@ -79,13 +84,20 @@ func (s *Store) checkAdministrator(ctx context.Context) health.Finding {
 	return health.Finding{Name: name, Level: health.OK, What: "An administrator exists"}
 }
 
+// comparedBytes is how much of the content of uploaded files is compared.
+const comparedBytes = 64 << 20
+
 // checkMedia reports whether uploaded files can be written.
-func (s *Store) checkMedia(ctx context.Context) health.Finding {
+func (s *Store) checkMedia(ctx context.Context, quick bool) health.Finding {
 	const name, why = "uploaded files", "Nobody can upload files, and those that are there may be missing."
 	if err := s.Media.Bucket().Check(ctx); err != nil {
 		return health.Of(name, err, why, "Check the folder or the bucket, and --media and its credentials.")
 	}
-	files, compared, lacks, err := s.Media.Compare(ctx)
+	most := int64(comparedBytes)
+	if quick {
+		most = 0
+	}
+	files, compared, lacks, err := s.Media.Compare(ctx, most)
 	if err != nil {
 		return health.Of(name, err, why, "Check the folder or the bucket, and --media and its credentials.")
 	}

@@ -35,7 +35,8 @@ func withoutActivity(t *testing.T, f *storetest.Fixture) {
 	if f.At.Engine == dbtest.Postgres {
 		statements = []string{`DROP FUNCTION countersign_count_licenses CASCADE`, `DROP FUNCTION countersign_count_download CASCADE`}
 	}
-	statements = append(statements, `DROP TABLE activity_days`, `DROP TABLE activity_totals`, `DROP TABLE activity_months`, `DELETE FROM store_versions WHERE version_id >= 19`)
+	statements = append(statements, `DROP TABLE activity_days`, `DROP TABLE activity_totals`, `DROP TABLE activity_months`,
+		`DROP INDEX items_without_picture`, `DROP INDEX media_of_workspace`, `DELETE FROM store_versions WHERE version_id >= 19`)
 	if err := f.DB().Tx(t.Context(), func(tx *storedb.DB) error { return execAll(t.Context(), tx, statements) }); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func withoutIDs(engine sqldb.Engine) []string {
 		`DELETE FROM store_versions WHERE version_id > 5`, `DROP TABLE members`, `DROP TABLE invitations`,
 		`DROP TABLE import_mappings`, `DROP TABLE imports`, `DROP TABLE import_items`, `DROP TABLE import_purchases`, `DROP TABLE import_uploads`, `DROP TABLE media`, `DROP TABLE download_links`,
 		`DROP INDEX audit_by_subject`, `DROP INDEX purchases_by_buyer_name`, `DROP INDEX purchases_by_buyer_email`,
-		`DROP TABLE item_versions`, `DROP INDEX items_by_name`, `DROP INDEX items_by_price`, `DROP INDEX items_by_publication`,
+		`DROP TABLE item_versions`, `DROP INDEX items_by_name`, `DROP INDEX items_by_price`, `DROP INDEX items_by_publication`, `DROP INDEX items_without_picture`,
 	}...)
 }
 

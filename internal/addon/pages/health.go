@@ -8,7 +8,7 @@ import (
 )
 
 func (p *Pages) showHealth(w http.ResponseWriter, r *frame.Request) error {
-	return p.frame.ShowHealth(w, r, frame.Health{Findings: p.addon.Doctor(r.Context()), Path: pathHealth, Crumbs: crumbs(), Repair: repairLink})
+	return p.frame.ShowHealth(w, r, frame.Health{Findings: p.addon.Health(r.Context()), Path: pathHealth, Crumbs: crumbs(), Repair: repairLink})
 }
 
 // repairLink leads to the page that does what a command does; without a label there is

@@ -88,7 +88,7 @@ func (p *Pages) showPlan(w http.ResponseWriter, r *frame.Request, v visitor) err
 		return err
 	}
 	page := updatePage(v, "Update", "Registers the settings of this version. You can run it at any time.")
-	page.Body = planView(planned{v, plan, requirements(p.addon.Doctor(r.Context()))})
+	page.Body = planView(planned{v, plan, requirements(p.addon.Health(r.Context()))})
 	return p.frame.Show(w, r, page)
 }
 

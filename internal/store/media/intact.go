@@ -83,12 +83,9 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// comparedBytes is how much of the content of files [Service.Compare] reads.
-const comparedBytes = 64 << 20
-
-// Compare compares all files that something refers to with the database by their sizes, and some by their content: as many as
-// 64 MB. It returns how many it compared by content, and what is lacking.
-func (s *Service) Compare(ctx context.Context) (files, compared int, lacks []blob.Lack, err error) {
+// Compare compares all files that something refers to with the database by their sizes, and some by their content: up to
+// a number of bytes together. It returns how many it compared by content, and what is lacking.
+func (s *Service) Compare(ctx context.Context, most int64) (files, compared int, lacks []blob.Lack, err error) {
 	var list []blob.Expected
 	err = s.db.EachMedium(ctx, func(m Medium, unused countersign.Timestamp) error {
 		if m.Digest != "" && unused.IsZero() {
@@ -99,7 +96,7 @@ func (s *Service) Compare(ctx context.Context) (files, compared int, lacks []blo
 	if err != nil {
 		return 0, 0, nil, err
 	}
-	c, left := blob.NewComparison(list), int64(comparedBytes)
+	c, left := blob.NewComparison(list), most
 	err = s.bucket.Each(ctx, "", func(name string, size int64) error {
 		want := c.Of(name)
 		switch {

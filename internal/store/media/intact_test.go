@@ -94,7 +94,7 @@ func TestADamagedFileIsNotServedAsWhole(t *testing.T) {
 
 func TestFilesAreComparedWithWhatWasUploaded(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
-		if files, compared, lacks, err := f.Media.Compare(t.Context()); files+compared+len(lacks) != 0 || err != nil {
+		if files, compared, lacks, err := f.Media.Compare(t.Context(), 1<<20); files+compared+len(lacks) != 0 || err != nil {
 			t.Errorf("without files: %d, %d, %v, %v", files, compared, lacks, err)
 		}
 		var paths []string
@@ -108,14 +108,14 @@ func TestFilesAreComparedWithWhatWasUploaded(t *testing.T) {
 			paths = append(paths, filepath.Join(f.At.Dir, "media", "public", name))
 			want = append(want, blob.Lack{Key: "public/" + name, Why: map[media.Slot]string{media.Avatar: "damaged", media.Cover: "missing"}[slot]})
 		}
-		if files, compared, lacks, err := f.Media.Compare(t.Context()); files != 2 || compared != 2 || len(lacks) > 0 || err != nil {
+		if files, compared, lacks, err := f.Media.Compare(t.Context(), 1<<20); files != 2 || compared != 2 || len(lacks) > 0 || err != nil {
 			t.Errorf("whole: %d, %d, %v, %v", files, compared, lacks, err)
 		}
 		spoil(t, paths[0])
 		if err := os.Remove(paths[1]); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, lacks, err := f.Media.Compare(t.Context()); !slices.Equal(lacks, want) || err != nil {
+		if _, _, lacks, err := f.Media.Compare(t.Context(), 1<<20); !slices.Equal(lacks, want) || err != nil {
 			t.Errorf("%v, %v, want %v", lacks, err, want)
 		}
 	})

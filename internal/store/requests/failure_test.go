@@ -251,7 +251,7 @@ func TestADamagedFileIsFoundAndToldOnce(t *testing.T) {
 			f := newFixture(t, dbtest.New(t, dbtest.SQLite), Keep{})
 			f.put(func(*Entry) {})
 			f.flushed(t)
-			if err := f.Check(t.Context()); err != nil {
+			if err := f.Check(t.Context(), true); err != nil {
 				t.Errorf("whole: %v", err)
 			}
 			if err := f.Close(); err != nil {
@@ -267,7 +267,7 @@ func TestADamagedFileIsFoundAndToldOnce(t *testing.T) {
 			}
 			var log bytes.Buffer
 			f.options.Log = slog.New(slog.NewTextHandler(&log, nil))
-			if err := f.Check(t.Context()); !fault.HasCode(err, sqldb.CodeDamaged) {
+			if err := f.Check(t.Context(), true); !fault.HasCode(err, sqldb.CodeDamaged) {
 				t.Errorf("damaged: %v", err)
 			}
 			for range 3 {
@@ -277,7 +277,7 @@ func TestADamagedFileIsFoundAndToldOnce(t *testing.T) {
 			if text := log.String(); strings.Contains(text, "writes are off until") || strings.Count(text, "can't be written") != 1 {
 				t.Error(text)
 			}
-			if err := f.Check(t.Context()); err == nil {
+			if err := f.Check(t.Context(), true); err == nil {
 				t.Error("health says nothing")
 			}
 		})

@@ -77,13 +77,13 @@ func (l *Log) note(err error) {
 // checkedBytes is up to which size, in bytes, [Log.Check] reads the whole file.
 const checkedBytes = 256 << 20
 
-// Check is an error when the log can't be read or written, or its file is damaged.
-func (l *Log) Check(ctx context.Context) error {
+// Check is an error when the log can't be read or written, or its file is damaged. That shows when the whole file is read.
+func (l *Log) Check(ctx context.Context, whole bool) error {
 	if f := l.Failing(); f != nil {
 		return f.Err
 	}
 	err := l.read(ctx, func(db *requestdb.DB) error {
-		if info, err := os.Stat(l.path()); err != nil || info.Size() > checkedBytes {
+		if info, err := os.Stat(l.path()); !whole || err != nil || info.Size() > checkedBytes {
 			return new(State).read(ctx, db)
 		}
 		problems, err := db.DB().QuickCheck(ctx)

@@ -64,16 +64,18 @@ func (d *DB) ItemBodies(ctx context.Context, workspace int64) ([]string, error) 
 // image, and the first few of them by id. A body names its members with plain quotes, which
 // text within a string never has.
 func (d *DB) ItemsWithoutPicture(ctx context.Context, few int) (count int64, first []PlacedItem, err error) {
-	const lacking = ` FROM items WHERE body LIKE '%"media":{"thumbnail":""%' OR body LIKE '%"preview_image":""%'`
-	if count, err = sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*)`+lacking); err != nil || count == 0 {
+	if count, err = sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*)`+withoutPicture); err != nil || count == 0 {
 		return 0, nil, err
 	}
 	first, err = sqldb.List(ctx, d.Queries, func(r sqldb.Row) (i PlacedItem, err error) {
 		err = r.Scan(&i.ID, &i.Name, &i.Workspace)
 		return i, err
-	}, `SELECT id, name, (SELECT username FROM workspaces w WHERE w.id = items.workspace_id)`+lacking+` ORDER BY id LIMIT $1`, few)
+	}, `SELECT id, name, (SELECT username FROM workspaces w WHERE w.id = items.workspace_id)`+withoutPicture+` ORDER BY id LIMIT $1`, few)
 	return count, first, err
 }
+
+// withoutPicture is the condition of the index items_without_picture, or items would be read to their end.
+const withoutPicture = ` FROM items WHERE body LIKE '%"media":{"thumbnail":""%' OR body LIKE '%"preview_image":""%'`
 
 // PlacedItem is an item and the username of its workspace.
 type PlacedItem struct {

@@ -127,6 +127,13 @@ func (d *DB) SetMediumUnused(ctx context.Context, name string, before, since cou
 	return changed > 0, err
 }
 
+// UploadedBytes adds up the sizes of all files of a workspace, also of those that nothing refers to any more.
+func (d *DB) UploadedBytes(ctx context.Context, workspace int64) (int64, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], uploadedBytes, workspace)
+}
+
+const uploadedBytes = `SELECT CAST(coalesce(sum(size), 0) AS bigint) FROM media WHERE workspace_id = $1`
+
 // DeleteMedium removes one.
 func (d *DB) DeleteMedium(ctx context.Context, name string) error {
 	return d.Run(ctx, `DELETE FROM media WHERE name = $1`, name)
