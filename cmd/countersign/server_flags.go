@@ -27,6 +27,7 @@ const (
 	defaultFailLimit  = 600
 	defaultIdle       = 120 * time.Second
 	defaultCache      = "64MiB"
+	defaultQuota      = "5GiB"
 	defaultRequestLog = "30d"
 )
 
@@ -35,6 +36,7 @@ type serverFlags struct {
 	options serverOptions
 	log     string
 	cache   string // of the store alone, like what follows
+	quota   string
 	proxies []string
 	private []string // of the addon alone
 }
@@ -50,6 +52,8 @@ type serverOptions struct {
 	idle            time.Duration // how long a connection without a request is kept
 	// cache is how much memory the store keeps answers in, in bytes.
 	cache int64
+	// quota is how much a workspace may upload, in bytes; 0 for any amount.
+	quota int64
 	// keep is how much a store keeps of the log of API requests.
 	keep requests.Keep
 	// allowPrivate are the private networks that an addon may call.
@@ -140,6 +144,10 @@ func (f *serverFlags) check(c *cobra.Command) (err error) {
 	}
 	o.cache, err = parseSize(f.cache)
 	wrong.note("--cache", err)
+	if c.Flag("upload-quota") != nil {
+		o.quota, err = parseSize(f.quota)
+		wrong.note("--upload-quota", err)
+	}
 	if c.Flag("request-log") != nil {
 		o.keep, err = parseKeep(c.Flag("request-log").Value.String())
 		wrong.note("--request-log", err)

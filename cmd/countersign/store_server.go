@@ -40,6 +40,7 @@ administrator without a link.`,
 	flags.register(c, storeLocation)
 	c.Flags().Lookup("fail-limit").Usage = "failed authentications and validations of an address a minute; 0 for no limit, also for requests by purchase code"
 	c.Flags().StringVar(&flags.cache, "cache", defaultCache, "`size` of the response cache, like 64MiB; 0 turns it off")
+	c.Flags().StringVar(&flags.quota, "upload-quota", defaultQuota, "`size` of the uploaded files of a workspace at most, like 20GiB; 0 for any size")
 	c.Flags().String("request-log", defaultRequestLog, "how long to keep the log of API requests, like 30d; with a number of calls like 30d,10000000; or off ("+envRequestLog+")")
 	return c
 }
@@ -89,7 +90,7 @@ func (s *storeServer) open(ctx context.Context, at location) (err error) {
 	progress := s.app.newProgress("migrating", func(percent, total int64) {
 		s.log.Info("the database is being migrated", "percent", percent, "purchases", total)
 	})
-	s.store, err = store.Open(ctx, s.app.storeOptions(at, s.log, store.Options{CacheBytes: s.options.cache, Lock: s.lock, Progress: progress.tell, RequestLog: s.options.keep}))
+	s.store, err = store.Open(ctx, s.app.storeOptions(at, s.log, store.Options{CacheBytes: s.options.cache, UploadQuota: s.options.quota, Lock: s.lock, Progress: progress.tell, RequestLog: s.options.keep}))
 	if err != nil {
 		return err
 	}

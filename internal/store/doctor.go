@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/health"
@@ -26,6 +27,9 @@ func (s *Store) examine(ctx context.Context, quick bool) []health.Finding {
 	}
 	key, box := s.checkKey(ctx)
 	findings = append(findings, key, s.checkCodes(ctx), s.checkImportedKeys(ctx), s.checkPictures(ctx), s.checkMedia(ctx, quick), s.checkSales(ctx, quick), s.checkItems(ctx, quick), s.checkAdministrator(ctx))
+	if s.options.UploadQuota > 0 {
+		findings = append(findings, s.checkQuota(ctx))
+	}
 	if err := s.Requests.Check(ctx, !quick); err != nil {
 		findings = append(findings, health.Of("request log", err, "Requests are answered, but not logged, or can't be found in the log.",
 			"For a damaged requests.db, stop the server and remove that file: the server creates a new one. Otherwise check the disk."))
@@ -82,6 +86,20 @@ func (s *Store) checkAdministrator(ctx context.Context) health.Finding {
 		return health.Finding{Name: name, Level: health.Warn, What: "No administrator yet", Why: why, Fix: "countersign store setup-link"}
 	}
 	return health.Finding{Name: name, Level: health.OK, What: "An administrator exists"}
+}
+
+// checkQuota names workspaces that have used nine tenths of their quota of uploads.
+func (s *Store) checkQuota(ctx context.Context) health.Finding {
+	const name, why = "upload quota", "They soon can't upload files."
+	full, err := s.db.UploadedMost(ctx, s.options.UploadQuota/10*9, namedItems)
+	switch {
+	case err != nil:
+		return health.Of(name, err, why, "Check the database.")
+	case len(full) > 0:
+		return health.Finding{Name: name, Level: health.Warn, What: "Workspaces with little room for uploads: " + strings.Join(full, ", "),
+			Why: why, Fix: "Remove files that nobody needs, or start the server with a larger --upload-quota."}
+	}
+	return health.Finding{Name: name, Level: health.OK, What: "Every workspace has room for uploads"}
 }
 
 // comparedBytes is how much of the content of uploaded files is compared.

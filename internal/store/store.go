@@ -61,6 +61,8 @@ type Options struct {
 	// Media is the URL of the folder or the bucket of uploaded files, as [blob.Open] takes it;
 	// empty for a folder in Dir.
 	Media string
+	// UploadQuota is how much the uploaded files of a workspace may take, in bytes; 0 for any amount.
+	UploadQuota int64
 	// RequestLog is how much is kept of the log of API requests by a server; the zero value
 	// logs nothing.
 	RequestLog requests.Keep
@@ -167,7 +169,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.Validation = validation.New(s.db, &s.gate, o.CacheBytes, o.Now, o.Log)
 	s.Licensing = licensing.New(s.db, &s.gate, s.Validation, o.Now, o.Log)
 	s.jobs = jobs.New(database, o.Now, o.Log)
-	s.Media = media.New(s.db, &s.gate, s.Validation, bucket, o.Dir, o.Now, o.Log)
+	s.Media = media.New(s.db, &s.gate, s.Validation, bucket, o.Dir, o.UploadQuota, o.Now, o.Log)
 	s.Backups = s.newBackups()
 	s.Transfer = transfer.New(s.db, &s.gate, s.jobs, o.Dir, s.clashes, o.Now)
 	s.sales, s.activity = byitem.NewSales(s.db), byitem.NewActivity(s.db)

@@ -17,7 +17,7 @@ import (
 
 // SetItem puts an uploaded file in a slot of an item, in the place of what is there. The errors
 // are of kind Invalid (media_type, media_pixels, media_damaged, media_empty, slot_kind), too
-// large (body_too_large), and Unavailable (media_unavailable).
+// large (body_too_large), Conflict (upload_quota, media_expired) and Unavailable (media_unavailable).
 func (s *Service) SetItem(ctx context.Context, a people.Actor, item int64, slot Slot, u Upload) (storedb.Item, error) {
 	i, err := s.db.Item(ctx, item)
 	if err == nil {
@@ -48,7 +48,7 @@ func (s *Service) SetItem(ctx context.Context, a people.Actor, item int64, slot 
 		} else {
 			setItemAddress(i, slot, Path(m))
 		}
-		return use(ctx, tx, m)
+		return s.use(ctx, tx, m)
 	})
 	if err != nil {
 		s.discard(ctx, m, err)

@@ -45,15 +45,17 @@ type Service struct {
 	validation *validation.Validator
 	bucket     *blob.Bucket
 	dir        string // for temporary files
+	quota      int64  // bytes of a workspace, 0 for any number
 	now        func() time.Time
 	log        *slog.Logger
 	decodings  *decodings
 	inspecting sync.Mutex
 }
 
-// New returns the uploaded files of a store, which are in a bucket. A picture is in dir until it was read.
-func New(db *storedb.DB, gate *access.Gate, v *validation.Validator, bucket *blob.Bucket, dir string, now func() time.Time, log *slog.Logger) *Service {
-	return &Service{db: db, gate: gate, validation: v, bucket: bucket, dir: dir, now: now, log: log, decodings: newDecodings()}
+// New returns the uploaded files of a store, which are in a bucket. A picture is in dir until it was read. The files of a
+// workspace take at most quota bytes, 0 for any number.
+func New(db *storedb.DB, gate *access.Gate, v *validation.Validator, bucket *blob.Bucket, dir string, quota int64, now func() time.Time, log *slog.Logger) *Service {
+	return &Service{db: db, gate: gate, validation: v, bucket: bucket, dir: dir, quota: quota, now: now, log: log, decodings: newDecodings()}
 }
 
 // What this package writes into the audit log.

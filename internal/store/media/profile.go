@@ -27,7 +27,7 @@ func (s *Service) SetProfile(ctx context.Context, a people.Actor, username strin
 	}
 	w, err = s.changeProfile(ctx, a, username, slot, actionSetWorkspace, func(tx *storedb.DB, link *string, e *people.Event) error {
 		*link, e.After = Path(m), uploaded{m, slot}.describe()
-		return use(ctx, tx, m)
+		return s.use(ctx, tx, m)
 	})
 	if err != nil {
 		s.discard(ctx, m, err)

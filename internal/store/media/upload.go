@@ -63,7 +63,17 @@ func (s *Service) keep(ctx context.Context, workspace int64, slot Slot, u Upload
 	if u.Size > slot.Limit() {
 		return Medium{}, slot.TooLarge()
 	}
+	room, err := s.usage(ctx, s.db, workspace)
+	if err != nil {
+		return Medium{}, err
+	}
+	if left := room.left(); left <= 0 || u.Size > left {
+		return Medium{}, room.refused()
+	}
 	from := &limited{from: contextReader{ctx, u.From}, left: slot.Limit(), over: slot.TooLarge()}
+	if left := room.left(); left < from.left {
+		from.left, from.over = left, room.refused()
+	}
 	head := make([]byte, headLength)
 	n, err := io.ReadFull(from, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
@@ -76,7 +86,7 @@ func (s *Service) keep(ctx context.Context, workspace int64, slot Slot, u Upload
 	if err != nil {
 		return Medium{}, err
 	}
-	m := Medium{WorkspaceID: workspace, Kind: slot.Kind(), Title: title(u.Name), CreatedAt: sqldb.Time{Time: s.now()}}
+	m := Medium{WorkspaceID: workspace, Kind: slot.Kind(), Size: u.Size, Title: title(u.Name), CreatedAt: sqldb.Time{Time: s.now()}}
 	content := io.MultiReader(bytes.NewReader(head[:n]), from)
 	if m.Kind == KindPicture {
 		file, p, err := s.picture(ctx, workspace, content)
@@ -103,10 +113,18 @@ func (s *Service) keep(ctx context.Context, workspace int64, slot Slot, u Upload
 // newName returns a random name for a file.
 func newName(end string) string { return strings.ToLower(rand.Text()) + end }
 
-// use makes a medium whose file is complete one that something refers to. The error is of kind
-// Conflict (media_expired) for an upload that took so long that it was swept.
-func use(ctx context.Context, tx *storedb.DB, m Medium) error {
-	return sqldb.IfNotFound(tx.UseMedium(ctx, m), errExpired)
+// use makes a medium whose file is complete one that something refers to. The errors are of kind
+// Conflict: media_expired for an upload that took so long that it was swept, and upload_quota when others took the room.
+func (s *Service) use(ctx context.Context, tx *storedb.DB, m Medium) error {
+	if err := tx.UseMedium(ctx, m); err != nil {
+		return sqldb.IfNotFound(err, errExpired)
+	}
+	room, err := s.usage(ctx, tx, m.WorkspaceID)
+	if err == nil && room.left() < 0 {
+		room.Used -= m.Size
+		err = room.refused()
+	}
+	return err
 }
 
 var errExpired = fault.Conflict("media_expired", "The upload took longer than a day, and was removed. Upload the file again")

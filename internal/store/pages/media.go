@@ -69,6 +69,8 @@ func (m mediaSlot) fileLabel() string {
 // fileSize is a number of bytes for people.
 func fileSize(bytes int64) string {
 	switch {
+	case bytes >= 1<<30:
+		return fmt.Sprintf("%.1f GB", float64(bytes)/(1<<30))
 	case bytes >= 1<<20:
 		return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20))
 	case bytes >= 1<<10:
@@ -82,6 +84,15 @@ type mediaPage struct {
 	// path is that of the page; those of its slots are below.
 	path  string
 	slots []mediaSlot
+	usage media.Usage
+}
+
+// usageText says how much the workspace uploaded.
+func (m mediaPage) usageText() string {
+	if m.usage.Quota == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" The uploaded files of the workspace take %s of %s.", fileSize(m.usage.Used), fileSize(m.usage.Quota))
 }
 
 func (m mediaPage) slotPath(s mediaSlot, below string) string {
@@ -99,7 +110,11 @@ func (m mediaPage) refused(slot media.Slot, wrong frame.Errors) {
 
 // itemMedia is the page of the files of an item.
 func (p *Pages) itemMedia(r *frame.Request, ws store.WorkspaceRole, i store.Item) (mediaPage, error) {
-	m := mediaPage{path: itemPath(ws, i.ID, "/media")}
+	usage, err := p.store.Media.Usage(r.Context(), r.Actor, ws.ID)
+	m := mediaPage{path: itemPath(ws, i.ID, "/media"), usage: usage}
+	if err != nil {
+		return m, err
+	}
 	for _, slot := range media.ItemSlots(i.Kind) {
 		one := slotOf(slot, media.ItemAddress(i, slot))
 		if slot == media.File {
@@ -117,7 +132,7 @@ func (p *Pages) itemMedia(r *frame.Request, ws store.WorkspaceRole, i store.Item
 }
 
 func itemMediaPage(ws store.WorkspaceRole, i store.Item, m mediaPage) frame.Page {
-	return frame.Page{Title: "Files of the item", Crumbs: itemCrumbs(ws, i), Lead: mediaRule, Body: mediaView(m)}
+	return frame.Page{Title: "Files of the item", Crumbs: itemCrumbs(ws, i), Lead: mediaRule + m.usageText(), Body: mediaView(m)}
 }
 
 func (p *Pages) showItemMedia(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, i store.Item) error {
@@ -169,7 +184,7 @@ func (p *Pages) uploadMedia(w http.ResponseWriter, r *frame.Request, slot media.
 	if u.File == nil {
 		return fault.Invalid("file", "Choose a file.")
 	}
-	return set(r.Context(), media.Upload{Name: u.Name, From: u.File})
+	return set(r.Context(), media.Upload{Name: u.Name, Size: max(0, r.ContentLength-formLength), From: u.File})
 }
 
 // refuseUpload shows the page again with what was wrong with the file for a slot.

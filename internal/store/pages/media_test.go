@@ -22,6 +22,18 @@ const (
 	profileArea = "/w/ada/settings/profile/media"
 )
 
+func TestAnUploadBeyondTheQuotaIsRefused(t *testing.T) {
+	t.Parallel()
+	teamStore.AnEngine(t, func(t *testing.T, db dbtest.DB) {
+		s := openTeamAs(t, db, store.Options{UploadQuota: 2 << 20})
+		sendFile(s.as(t, "manager"), mediaPath+"/file", "rain.zip", "", strings.Repeat("x", 1<<20)).LeadsTo(mediaPath)
+		s.as(t, "manager").Get(mediaPath).Says("The uploaded files of the workspace take 1.0 MB of 2.0 MB.")
+		sendFile(s.as(t, "manager"), mediaPath+"/file", "rain.zip", "", strings.Repeat("x", 1<<20+1)).
+			Status(http.StatusConflict).Says("may take 2 MB together, and 1 MB are left", "take 1.0 MB of 2.0 MB.")
+		s.as(t, "owner").Get(profileArea).Says("take 1.0 MB of 2.0 MB.")
+	})
+}
+
 // picture is a PNG, with what may stand behind it.
 func picture(t *testing.T, behind string) string {
 	t.Helper()

@@ -13,16 +13,17 @@ import (
 // pathProfileMedia is the page of the pictures of a profile, below its workspace.
 const pathProfileMedia = "/settings/profile/media"
 
-func profileMedia(ws store.WorkspaceRole) mediaPage {
-	m := mediaPage{path: workspacePath(ws.Account.Username, pathProfileMedia)}
+func (p *Pages) profileMedia(r *frame.Request, ws store.WorkspaceRole) (mediaPage, error) {
+	usage, err := p.store.Media.Usage(r.Context(), r.Actor, ws.ID)
+	m := mediaPage{path: workspacePath(ws.Account.Username, pathProfileMedia), usage: usage}
 	for _, slot := range media.ProfileSlots() {
 		m.slots = append(m.slots, slotOf(slot, media.ProfileAddress(ws.Workspace, slot)))
 	}
-	return m
+	return m, err
 }
 
 func profileMediaPage(ws store.WorkspaceRole, m mediaPage) frame.Page {
-	return frame.Page{Title: "Pictures of the profile", Crumbs: profileCrumbs(ws), Lead: "What programs show of the author.", Body: mediaView(m)}
+	return frame.Page{Title: "Pictures of the profile", Crumbs: profileCrumbs(ws), Lead: "What programs show of the author." + m.usageText(), Body: mediaView(m)}
 }
 
 func profileCrumbs(ws store.WorkspaceRole) []frame.Link {
@@ -30,7 +31,11 @@ func profileCrumbs(ws store.WorkspaceRole) []frame.Link {
 }
 
 func (p *Pages) showProfileMedia(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
-	return p.frame.Show(w, r, profileMediaPage(ws, profileMedia(ws)))
+	m, err := p.profileMedia(r, ws)
+	if err != nil {
+		return err
+	}
+	return p.frame.Show(w, r, profileMediaPage(ws, m))
 }
 
 // toProfileMedia is for the address of a form that somebody loads again.
@@ -47,9 +52,12 @@ func (p *Pages) uploadProfileMedia(w http.ResponseWriter, r *frame.Request, ws s
 		_, err := p.store.Media.SetProfile(ctx, r.Actor, ws.Account.Username, slot, u)
 		return err
 	})
-	m := profileMedia(ws)
 	if refused == nil {
-		return p.frame.Redirect(w, r, m.path, uploadedText(slot))
+		return p.frame.Redirect(w, r, workspacePath(ws.Account.Username, pathProfileMedia), uploadedText(slot))
+	}
+	m, err := p.profileMedia(r, ws)
+	if err != nil {
+		return err
 	}
 	return p.refuseUpload(w, r, m, slot, refused, profileMediaPage(ws, m))
 }

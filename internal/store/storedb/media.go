@@ -27,7 +27,8 @@ type Medium struct {
 	Kind        MediumKind
 	// Type is the media type with which it is served.
 	Type string
-	// Size is in bytes, and Digest its SHA-256 in hex.
+	// Size is in bytes, and Digest its SHA-256 in hex. Of a file that is not complete, Size is what its client announced,
+	// and Digest is empty.
 	Size   int64
 	Digest string
 	// Width and Height are in pixels, 0 for what is not a picture.
@@ -130,6 +131,13 @@ func (d *DB) SetMediumUnused(ctx context.Context, name string, before, since cou
 // UploadedBytes adds up the sizes of all files of a workspace, also of those that nothing refers to any more.
 func (d *DB) UploadedBytes(ctx context.Context, workspace int64) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], uploadedBytes, workspace)
+}
+
+// UploadedMost names the workspaces whose files take more than a number of bytes together, limit at most.
+func (d *DB) UploadedMost(ctx context.Context, bytes int64, limit int) ([]string, error) {
+	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT w.username FROM workspaces w
+		JOIN (SELECT workspace_id, sum(size) used FROM media GROUP BY workspace_id) m ON m.workspace_id = w.id
+		WHERE m.used > $1 ORDER BY m.used DESC, w.username LIMIT $2`, bytes, limit)
 }
 
 const uploadedBytes = `SELECT CAST(coalesce(sum(size), 0) AS bigint) FROM media WHERE workspace_id = $1`
