@@ -310,6 +310,16 @@ func TestABackupIntoAFolderRemovesOnlyWhatBackupsLeft(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	made := p.create(t, backup.CreateOptions{})
+	for _, name := range []string{partial, copied} {
+		write(t, filepath.Join(filepath.Dir(made.File), name))
+	}
+	serve(t, p.db) // a server that starts does the same in the folder of its backups
+	for _, name := range []string{partial, copied, filepath.Base(made.File)} {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(made.File), name)); (err == nil) != (name == filepath.Base(made.File)) {
+			t.Errorf("after the start, %s: %v", name, err)
+		}
+	}
 }
 
 func copyFile(t testing.TB, from, to string) {

@@ -38,8 +38,11 @@ func (k *Keeper) Handle(q *jobs.Queue) {
 }
 
 // Serve says that this process is a server, which writes the scheduled backups; others leave them
-// to it.
-func (k *Keeper) Serve() { k.serving.Store(true) }
+// to it. It removes what backups and migrations left that were killed.
+func (k *Keeper) Serve() {
+	k.Service.tidy()
+	k.serving.Store(true)
+}
 
 // clockInterval is how often a server checks that its clock was not ahead.
 const clockInterval = time.Minute

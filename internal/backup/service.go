@@ -149,6 +149,16 @@ func (s *Service) lock(folders []string) (unlock func(), err error) {
 	return unlock, nil
 }
 
+// tidy removes what killed ones left in the folder of backups, unless a backup is being written there.
+func (s *Service) tidy() {
+	if _, err := os.Stat(s.Folder()); err != nil {
+		return
+	}
+	if unlock, err := s.lock([]string{s.Folder()}); err == nil { // or the next backup does it, or says what is wrong
+		unlock()
+	}
+}
+
 // write writes a backup, encrypted or not.
 func (s *Service) write(ctx context.Context, db *sqldb.DB, scratch string, to io.Writer, o CreateOptions) (Info, error) {
 	if len(o.Recipients) == 0 {
