@@ -153,7 +153,7 @@ func (a *app) sayLines(report transfer.ImportReport) {
 	for _, part := range []struct {
 		name  string
 		moved transfer.Moved
-		rare  bool // not worth a line when there is none
+		rare  bool // not worth a line when it is zero
 	}{
 		{"workspaces", report.Workspaces, false}, {"keys", report.Keys, false}, {"items", report.Items, false},
 		{"purchases", report.Purchases, false}, {"license keys", report.LicenseKeys, true}, {"licenses", report.Licenses, true},

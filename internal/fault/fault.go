@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -89,8 +88,9 @@ func WithFields(e *countersign.Error, fields map[string]string) *countersign.Err
 // At returns err with what it says as what is wrong with a named value, unless it names values already. An error
 // about waiting, or a fault of the server, is returned as it is: it is about no value.
 func At(name string, err error) error {
+	const ofServer = 500 // and all statuses above
 	ours := Of(err)
-	if ours == nil || ours.Fields != nil || ours.Kind == countersign.KindLimited || ours.Kind.Status() >= http.StatusInternalServerError {
+	if ours == nil || ours.Fields != nil || ours.Kind == countersign.KindLimited || ours.Kind.Status() >= ofServer {
 		return err
 	}
 	return WithFields(ours, map[string]string{name: ours.Message})
