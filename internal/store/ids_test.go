@@ -35,7 +35,7 @@ func withoutActivity(t *testing.T, f *storetest.Fixture) {
 	if f.At.Engine == dbtest.Postgres {
 		statements = []string{`DROP FUNCTION countersign_count_licenses CASCADE`, `DROP FUNCTION countersign_count_download CASCADE`}
 	}
-	statements = append(statements, `DROP TABLE activity_days`, `DROP TABLE activity_totals`, `DROP TABLE activity_months`,
+	statements = append(statements, `DROP TABLE activity_days`, `DROP TABLE activity_totals`, `DROP TABLE activity_months`, `DROP TABLE refunded_parts`,
 		`DROP INDEX items_without_picture`, `DROP INDEX media_of_workspace`, `DELETE FROM store_versions WHERE version_id >= 19`)
 	if err := f.DB().Tx(t.Context(), func(tx *storedb.DB) error { return execAll(t.Context(), tx, statements) }); err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func withoutIDs(engine sqldb.Engine) []string {
 		triggers = []string{`DROP FUNCTION countersign_count_sales CASCADE`, `DROP FUNCTION countersign_count_licenses CASCADE`, `DROP FUNCTION countersign_count_download CASCADE`}
 	}
 	return append(triggers, []string{
-		`DROP TABLE activity_days`, `DROP TABLE activity_totals`, `DROP TABLE activity_months`, `DROP TABLE sales_days`, `DROP TABLE sales_items`, `DROP TABLE removed_ids`,
+		`DROP TABLE activity_days`, `DROP TABLE activity_totals`, `DROP TABLE activity_months`, `DROP TABLE refunded_parts`, `DROP TABLE sales_days`, `DROP TABLE sales_items`, `DROP TABLE removed_ids`,
 		`ALTER TABLE licenses ADD COLUMN code_digest bigint NOT NULL DEFAULT 0`,
 		`UPDATE licenses SET code_digest = (SELECT p.code_digest FROM purchases p WHERE p.id = licenses.purchase_id)`,
 		`DROP INDEX licenses_of_purchase`,
