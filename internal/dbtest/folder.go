@@ -10,12 +10,13 @@ import (
 // Setup prepares the process of a package whose tests use databases: six parallel tests run at
 // once, unless -parallel says otherwise, because most wait for a database or a process; the folders
 // of tests are in memory where that is possible; and the garbage collector, which has much to do for them,
-// runs less often. It belongs in TestMain.
+// runs less often while there is room. It belongs in TestMain.
 func Setup() {
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
 	debug.SetGCPercent(1000)
+	debug.SetMemoryLimit(2 << 30)
 	if memory() != "" {
 		os.Setenv("TMPDIR", memory())
 	}
