@@ -71,6 +71,7 @@ func anchors(text string) (all []string) {
 }
 
 func TestLinksOfTheManualsLeadSomewhere(t *testing.T) {
+	t.Parallel()
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {
 		t.Fatal(err)

@@ -1,12 +1,15 @@
 package countersign_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -136,22 +139,30 @@ type goPackage struct {
 	Imports    []string
 }
 
-func listPackages(t *testing.T) []goPackage {
-	t.Helper()
+// goPackages lists the packages of the module, once for all tests.
+var goPackages = sync.OnceValues(func() (all []goPackage, err error) {
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
 	if err != nil {
-		t.Fatalf("go list: %v", err)
+		return nil, fmt.Errorf("go list: %w", err)
 	}
-	var all []goPackage
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p goPackage
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			return all
+			return all, nil
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		all = append(all, p)
 	}
+})
+
+func listPackages(t *testing.T) []goPackage {
+	t.Helper()
+	all, err := goPackages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // layer returns the path of a package in the module, "" for the root.
@@ -160,6 +171,7 @@ func layer(path string) string {
 }
 
 func TestPackagesImportOnlyWhatThePlanAllows(t *testing.T) {
+	t.Parallel()
 	for _, p := range listPackages(t) {
 		allowed, planned := mayImport[layer(p.ImportPath)]
 		if !planned {
@@ -175,6 +187,7 @@ func TestPackagesImportOnlyWhatThePlanAllows(t *testing.T) {
 }
 
 func TestOutsideImportsStayInTheirPackages(t *testing.T) {
+	t.Parallel()
 	for _, p := range listPackages(t) {
 		for _, i := range p.Imports {
 			for _, limit := range mayNotImport {
@@ -188,6 +201,7 @@ func TestOutsideImportsStayInTheirPackages(t *testing.T) {
 }
 
 func TestTheContractStandsOnTheStandardLibraryAlone(t *testing.T) {
+	t.Parallel()
 	for _, p := range listPackages(t) {
 		if p.ImportPath != module {
 			continue

@@ -27,9 +27,12 @@ func withProgramFolder(m *testing.M) int {
 	return m.Run()
 }
 
-// buildProgram builds countersign for all tests that run it.
+// buildProgram builds countersign for all tests that run it. It does so by what README.md tells
+// its reader to type, so that the reader finds it built.
 var buildProgram = sync.OnceValue(func() error {
-	out, err := exec.Command("go", "build", "-o", programFolder, "./cmd/countersign").CombinedOutput()
+	install := exec.Command("go", "install", "./cmd/countersign")
+	install.Env = append(os.Environ(), "GOBIN="+programFolder)
+	out, err := install.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}

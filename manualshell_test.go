@@ -145,7 +145,7 @@ func (r *reader) command(path, script string, env ...string) *exec.Cmd {
 	c := exec.CommandContext(r.t.Context(), "sh", "-ec", script)
 	c.Dir = "."
 	c.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "COUNTERSIGN_") }),
-		"PATH="+path, "GOBIN="+r.home, "CURL_HOME="+r.home, "GOPROXY=off", "https_proxy=http://127.0.0.1:9", "http_proxy=http://127.0.0.1:9", "no_proxy=127.0.0.1,.example",
+		"PATH="+path, "GOBIN="+r.programs.real, "CURL_HOME="+r.home, "GOPROXY=off", "https_proxy=http://127.0.0.1:9", "http_proxy=http://127.0.0.1:9", "no_proxy=127.0.0.1,.example",
 		"COUNTERSIGN_CONFIG=none", "COUNTERSIGN_ADDON_CONFIG=none") // files of this machine are not the reader's
 	c.Env = append(c.Env, env...)
 	return c

@@ -25,6 +25,7 @@ var comment = regexp.MustCompile(`(?m)^\s*//.*$`)
 
 // TestTextsArePlain reads every string of the program and every template of a page.
 func TestTextsArePlain(t *testing.T) {
+	t.Parallel()
 	texts := 0
 	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
