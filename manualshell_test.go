@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/sample"
@@ -60,13 +61,16 @@ func newPrograms(t *testing.T) programs {
 	return p
 }
 
+// serviceAccount is the file of all readers: its key takes a while.
+var serviceAccount = sync.OnceValues(sample.ServiceAccount)
+
 func newReader(t *testing.T, page string, p programs) *reader {
 	t.Helper()
 	r := &reader{t: t, page: page, programs: p, dir: t.TempDir(), home: t.TempDir(), addresses: map[string]string{}, stop: map[string]func(){}}
 	r.state = filepath.Join(r.home, "state.sh")
 	r.write(r.state, "cd '"+r.dir+"'\n")
 	r.write(filepath.Join(r.home, ".curlrc"), "silent\nshow-error\nfail-with-body\n")
-	account, err := sample.ServiceAccount()
+	account, err := serviceAccount()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func readMetrics(text string) map[string]metricRow {
 func scrapeAll(t *testing.T, s *running, own string) string {
 	t.Helper()
 	names := []string{"ready 1", "audit_intact", "audit_unsealed", "data_free_bytes", "database_checked", "jobs_open", own}
-	for t.Context().Err() == nil {
+	for dbtest.Again(t) {
 		_, body := fetch(t, s.said["metrics_url"])
 		missing := func(name string) bool { return !strings.Contains(body, "\ncountersign_"+name) }
 		if !slices.ContainsFunc(names, missing) {

@@ -24,7 +24,7 @@ import (
 func (s *running) awaitMetric(sample string, wanted func(float64) bool) {
 	s.t.Helper()
 	line := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(sample) + ` (\S+)$`)
-	for s.t.Context().Err() == nil {
+	for dbtest.Again(s.t) {
 		_, body := fetch(s.t, s.said["metrics_url"])
 		m := line.FindStringSubmatch(body)
 		if m == nil {

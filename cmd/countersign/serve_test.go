@@ -244,7 +244,7 @@ func (s *running) wantSetupLink(page string) {
 // awaitStatus asks until the answer has a status.
 func (s *running) awaitStatus(path string, want int) {
 	s.t.Helper()
-	for s.t.Context().Err() == nil {
+	for dbtest.Again(s.t) {
 		if status, _ := s.get(path); status == want {
 			return
 		}

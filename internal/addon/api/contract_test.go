@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/api"
@@ -16,13 +17,19 @@ import (
 	"github.com/countersign/countersign/internal/webtest"
 )
 
-func newOracle(t testing.TB) *webtest.Oracle {
-	t.Helper()
+var readOracle = sync.OnceValues(func() (*webtest.Oracle, error) {
 	document, err := os.ReadFile("openapi.json")
+	if err != nil {
+		return nil, err
+	}
+	return webtest.NewOracle(document)
+})
+
+func oracle(t testing.TB) *webtest.Oracle {
+	t.Helper()
+	read, err := readOracle()
 	check(t, err)
-	oracle, err := webtest.NewOracle(document)
-	check(t, err)
-	return oracle
+	return read
 }
 
 // contract runs each script of a folder against a site of its own, on both
@@ -74,40 +81,40 @@ func updated(t testing.TB, at dbtest.DB) *site { return newSite(t, at).update(t)
 func filled(t testing.TB, at dbtest.DB) *site { return updated(t, at).fill(t) }
 
 func TestContract(t *testing.T) {
-	contract(t, ".", options(), filled, newOracle(t))
+	contract(t, ".", options(), filled, oracle(t))
 }
 
 // TestContractOfAServer runs the scripts while the addon does its background work
 // and holds the answers in memory.
 func TestContractOfAServer(t *testing.T) {
-	contract(t, ".", options(), func(t testing.TB, at dbtest.DB) *site { return filled(t, at).run(t) }, newOracle(t))
+	contract(t, ".", options(), func(t testing.TB, at dbtest.DB) *site { return filled(t, at).run(t) }, oracle(t))
 }
 
 func TestContractBeforeTheFirstUpdate(t *testing.T) {
-	contract(t, "fresh", options(), newSite, newOracle(t))
+	contract(t, "fresh", options(), newSite, oracle(t))
 }
 
 func TestContractAfterTheFirstUpdate(t *testing.T) {
-	contract(t, "updated", options(), updated, newOracle(t))
+	contract(t, "updated", options(), updated, oracle(t))
 }
 
 func TestContractOfTheSettingsAsJSON(t *testing.T) {
-	contract(t, "admin", options(), filled, newOracle(t))
+	contract(t, "admin", options(), filled, oracle(t))
 }
 
 func TestContractOfPurchases(t *testing.T) {
-	contract(t, "iap", options(), selling, newOracle(t))
+	contract(t, "iap", options(), selling, oracle(t))
 }
 
 // TestContractWithoutPurchases has a site that sells nothing.
 func TestContractWithoutPurchases(t *testing.T) {
-	contract(t, "noiap", options(), updated, newOracle(t))
+	contract(t, "noiap", options(), updated, oracle(t))
 }
 
 func TestContractOfLimits(t *testing.T) {
 	o := options()
 	o.FailLimit = 3
-	contract(t, "limits", o, filled, newOracle(t))
+	contract(t, "limits", o, filled, oracle(t))
 }
 
 // TestContractWithPages has pages that say that they are.

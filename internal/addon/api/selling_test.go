@@ -59,7 +59,7 @@ func newSeller(t testing.TB, at dbtest.DB) *seller {
 	check(t, err)
 	_, err = s.Settings.Publish(t.Context(), operator, 0, "Shop")
 	check(t, err)
-	return &seller{s, store, newOracle(t), down}
+	return &seller{s, store, oracle(t), down}
 }
 
 // pass moves both clocks.

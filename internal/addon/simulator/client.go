@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
@@ -16,13 +17,14 @@ import (
 // accountBits is the size of the key of the service account; the client refuses smaller ones.
 const accountBits = 2048
 
-func newAccountKey() (*rsa.PrivateKey, error) {
+// accountKey returns the key of the service account with which this process calls.
+var accountKey = sync.OnceValues(func() (*rsa.PrivateKey, error) {
 	key, err := rsa.GenerateKey(rand.Reader, accountBits)
 	if err != nil {
 		return nil, fmt.Errorf("simulator: generate the key of the service account: %w", err)
 	}
 	return key, nil
-}
+})
 
 // Client returns the client of Google Play whose calls the simulated store answers.
 func (s *Service) Client(selling iap.Selling) (*play.Client, error) {
@@ -31,7 +33,7 @@ func (s *Service) Client(selling iap.Selling) (*play.Client, error) {
 	if s.client != nil && s.app == selling.Application {
 		return s.client, nil
 	}
-	key, err := s.accountKey()
+	key, err := accountKey()
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ package simulator
 
 import (
 	"context"
-	"crypto/rsa"
 	"log/slog"
 	"sync"
 	"time"
@@ -38,11 +37,9 @@ type Options struct {
 // Service is the simulated store of a site. All processes that use a database share its state.
 type Service struct {
 	Options
-	db    *addondb.DB
-	guard *access.Guard
-	// accountKey makes the key of the service account with which this process calls.
-	accountKey func() (*rsa.PrivateKey, error)
-	maxOrders  int
+	db        *addondb.DB
+	guard     *access.Guard
+	maxOrders int
 
 	mu     sync.Mutex
 	app    string
@@ -51,7 +48,7 @@ type Service struct {
 
 // New returns a service. It starts nothing.
 func New(o Options) *Service {
-	return &Service{Options: o, db: o.DB, guard: o.Guard, accountKey: sync.OnceValues(newAccountKey), maxOrders: maxOrders}
+	return &Service{Options: o, db: o.DB, guard: o.Guard, maxOrders: maxOrders}
 }
 
 // now is the present time of the addon.

@@ -1,6 +1,8 @@
 package playdoc_test
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,10 +44,21 @@ type store struct {
 	token string // an access token
 }
 
+// accountKey and pushKey are those of all stores.
+var accountKey, pushKey = sync.OnceValue(newKey), sync.OnceValue(newKey)
+
+func newKey() *rsa.PrivateKey {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return key
+}
+
 func open(t *testing.T) *store {
 	t.Helper()
 	s := &store{t: t, now: time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)}
-	play, err := playdoc.New(playdoc.Options{Products: products, Now: func() time.Time { return s.now }})
+	play, err := playdoc.New(playdoc.Options{Products: products, AccountKey: accountKey(), PushKey: pushKey(), Now: func() time.Time { return s.now }})
 	if err != nil {
 		t.Fatal(err)
 	}

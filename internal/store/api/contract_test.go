@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,13 +53,17 @@ func newHandler(s *store.Store, failLimit int) http.Handler {
 	})
 }
 
-func newOracle(t *testing.T) *webtest.Oracle {
-	t.Helper()
+var readOracle = sync.OnceValues(func() (*webtest.Oracle, error) {
 	document, err := os.ReadFile("openapi.json")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	oracle, err := webtest.NewOracle(document)
+	return webtest.NewOracle(document)
+})
+
+func newOracle(t *testing.T) *webtest.Oracle {
+	t.Helper()
+	oracle, err := readOracle()
 	if err != nil {
 		t.Fatal(err)
 	}

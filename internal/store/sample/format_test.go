@@ -100,6 +100,15 @@ func readShop(t *testing.T, r io.Reader) shopLines {
 	return s
 }
 
+var (
+	keyForm     = regexp.MustCompile(`^cs[kp]_[0-9A-Za-z]{49}$`)
+	versionForm = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
+	codeForm    = regexp.MustCompile(`^[!-~]{1,128}$`)
+	moneyForm   = regexp.MustCompile(`^(0|[1-9]\d*)\.\d\d$`)
+	emailForm   = regexp.MustCompile(`^[a-z0-9]+([.-][a-z0-9]+)*@[a-z]+\.example$`)
+	exampleURL  = regexp.MustCompile(`^https://([a-z]+\.)+example/[a-z0-9/.-]+$`)
+)
+
 func (s *shopLines) add(line []byte) (problems []string) {
 	var of anyLine
 	if err := json.Unmarshal(line, &of); err != nil {
@@ -156,7 +165,7 @@ func (s *shopLines) addKey(line []byte) []string {
 		"unknown workspace": owned,
 		"no name":           k.Name != "",
 		"a key twice":       !twice,
-		"form":              regexp.MustCompile(`^cs[kp]_[0-9A-Za-z]{49}$`).MatchString(k.Key),
+		"form":              keyForm.MatchString(k.Key),
 		"class":             strings.HasPrefix(k.Key, "csp_") == (k.Class == "publishable") && (k.Class == "publishable") == (k.ItemID != 0),
 	})
 }
@@ -177,7 +186,7 @@ func (s *shopLines) addItem(line []byte) []string {
 		"kind":                           it.Kind == "audio" || it.Kind == "video" || it.Kind == "other",
 		"empty text":                     it.Name != "" && it.Description != "" && it.Category != "" && it.SubCategory != "",
 		"no options or tags":             len(it.Options) > 0 && len(it.Tags) > 0,
-		"version":                        regexp.MustCompile(`^\d+\.\d+\.\d+$`).MatchString(it.Version),
+		"version":                        versionForm.MatchString(it.Version),
 		"not an example address":         areExamples(append(m.Screenshots, it.DemoLink, m.Thumbnail)),
 		"preview_image: not for audio":   (m.PreviewImage == "") == (it.Kind == "audio"),
 		"preview_video: only for video":  (m.PreviewVideo != "") == (it.Kind == "video"),
@@ -204,7 +213,7 @@ func (s *shopLines) addPurchase(line []byte) []string {
 	return problems(map[string]bool{
 		"unknown item":                  it.Workspace != "" && it.Workspace == p.Workspace,
 		"a code twice":                  !twice,
-		"code":                          regexp.MustCompile(`^[!-~]{1,128}$`).MatchString(p.PurchaseCode),
+		"code":                          codeForm.MatchString(p.PurchaseCode),
 		"license":                       p.LicenseType == "Regular" || p.LicenseType == "Extended",
 		"price":                         isMoney(p.Price.String()) && p.Price != "0.00",
 		"another currency":              p.Currency == it.Currency,
@@ -227,15 +236,13 @@ func problems(rules map[string]bool) (broken []string) {
 	return broken
 }
 
-func isMoney(s string) bool { return regexp.MustCompile(`^(0|[1-9]\d*)\.\d\d$`).MatchString(s) }
+func isMoney(s string) bool { return moneyForm.MatchString(s) }
 
-func isEmail(s string) bool {
-	return regexp.MustCompile(`^[a-z0-9]+([.-][a-z0-9]+)*@[a-z]+\.example$`).MatchString(s)
-}
+func isEmail(s string) bool { return emailForm.MatchString(s) }
 
 func areExamples(urls []string) bool {
 	for _, u := range urls {
-		if !regexp.MustCompile(`^https://([a-z]+\.)+example/[a-z0-9/.-]+$`).MatchString(u) {
+		if !exampleURL.MatchString(u) {
 			return false
 		}
 	}
