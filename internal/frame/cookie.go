@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -33,10 +34,12 @@ func isPublicName(host string) bool {
 	return notAddress != nil && host != "localhost" && !strings.HasSuffix(host, ".localhost")
 }
 
-// cookieName is the name of one of our cookies on the wire. Over https it has a prefix, for which browsers take the
+// cookieName is the name of one of our cookies on the wire. It begins with that of the service, because a browser sends a
+// cookie to all ports of a host. Over https it has a prefix, for which browsers take the
 // cookie from this host alone and over https alone; __Host- is for cookies of the whole host, so a path prefix has the
 // weaker one. A session belongs to the scheme in which it began.
 func (f *Frame) cookieName(w http.ResponseWriter, r *http.Request, name string) string {
+	name = cmp.Or(f.Cookies, "countersign") + "_" + name
 	switch {
 	case !f.isSecure(w, r):
 		return name

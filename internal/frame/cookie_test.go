@@ -35,6 +35,7 @@ func TestCookiesAndHSTSFollowTheSchemeOfTheBrowser(t *testing.T) {
 		{"a trusted proxy that says nothing", []netip.Prefix{loopback}, nil, "", "countersign_session", false},
 		{"https at somebody who is not trusted", nil, nil, "https", "countersign_session", false},
 		{"a base URL of https", nil, func(o *frame.Options) { o.Secure, o.Origin = true, "https://shop.example" }, "", "__Host-countersign_session", true},
+		{"another service on the host", nil, func(o *frame.Options) { o.Cookies = "countersign_store" }, "http", "countersign_store_session", false},
 		{"https below a path", []netip.Prefix{loopback}, func(o *frame.Options) { o.BasePath = "/shop" }, "https", "__Secure-countersign_session", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

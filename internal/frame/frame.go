@@ -37,6 +37,8 @@ type Options struct {
 	// Account the folder of the user's own pages. The other shared pages (setup,
 	// link, 2fa, logout, assets) stand beside SignIn.
 	Home, SignIn, Account string
+	// Cookies begins the names of the cookies, "" for "countersign".
+	Cookies string
 	// Menu is the side menu, below that of the [Place].
 	Menu []MenuItem
 	// Roles reports that some users are not administrators.

@@ -34,10 +34,10 @@ const (
 )
 
 const (
-	sessionCookie = "countersign_session"
+	sessionCookie = "session"
 	// knownCookie is the cookie of a browser in which somebody has signed in before.
 	// It outlives the session.
-	knownCookie = "countersign_known"
+	knownCookie = "known"
 )
 
 func (f *Frame) newSessions() *scs.SessionManager {

@@ -23,7 +23,7 @@ func New(o Options) *http.ServeMux {
 func FrameOptions(s *store.Store) frame.Options {
 	return frame.Options{
 		People: s.People(), Roles: true, RolesOf: rolesOf(s),
-		Brand: "Countersign store", Command: "countersign store", Home: PathHome, SignIn: PathSignIn, Account: PathAccount, Menu: menu(),
+		Brand: "Countersign store", Command: "countersign store", Home: PathHome, SignIn: PathSignIn, Account: PathAccount, Cookies: "countersign_store", Menu: menu(),
 	}
 }
 
