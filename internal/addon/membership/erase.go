@@ -34,6 +34,9 @@ func (s *Service) Erase(ctx context.Context, actor people.Actor, user string, fo
 	}
 	err = s.tx(ctx, func(tx *txn) error {
 		erased = Erased{}
+		if err := tx.DeleteQueuedVerifications(ctx, user); err != nil { // first, as a verification does
+			return err
+		}
 		err := eachPurchaseOf(ctx, tx.DB, user, func(p addondb.Purchase) error {
 			if err := s.mayErase(ctx, tx.DB, p, force); err != nil {
 				return err
@@ -50,7 +53,7 @@ func (s *Service) Erase(ctx context.Context, actor people.Actor, user string, fo
 		if erased.Grants, err = tx.DeleteGrants(ctx, user); err != nil {
 			return err
 		}
-		for _, remove := range []func(context.Context, string) error{tx.DeleteQueuedVerifications, tx.DeleteIdentities, tx.DeleteMembership, tx.DeleteEventsOf} {
+		for _, remove := range []func(context.Context, string) error{tx.DeleteIdentities, tx.DeleteMembership, tx.DeleteEventsOf} {
 			if err := remove(ctx, user); err != nil {
 				return err
 			}

@@ -33,7 +33,10 @@ func (s *Service) Merge(ctx context.Context, actor people.Actor, from, to string
 	if from == to {
 		return merged, fault.Invalid("invalid_request", "A merge needs two users")
 	}
-	err = s.tx(ctx, func(tx *txn) error {
+	err = s.tx(ctx, func(tx *txn) error { // locks in the order of a verification: what is queued, purchases, memberships
+		if err := tx.MoveQueuedVerifications(ctx, from, to); err != nil {
+			return err
+		}
 		if merged.Purchases, err = s.movePurchases(ctx, tx.DB, from, to); err != nil {
 			return err
 		}
@@ -44,9 +47,6 @@ func (s *Service) Merge(ctx context.Context, actor people.Actor, from, to string
 			return err
 		}
 		if err := s.moveIdentities(ctx, tx.DB, from, to); err != nil {
-			return err
-		}
-		if err := tx.MoveQueuedVerifications(ctx, from, to); err != nil {
 			return err
 		}
 		why := change{}
