@@ -38,7 +38,7 @@ func beKilled(step string, place dbtest.DB) error {
 		return err
 	}
 	s.Reached(waitAt(step))
-	_, err = s.Restore(ctx, backup.Source{File: filepath.Join(place.Dir, "one.backup")})
+	_, err = s.Restore(ctx, backup.Source{File: filepath.Join(place.Dir, "one.backup"), WithoutCode: true})
 	return err
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/keyfile"
 )
 
 // rewritten writes a backup again with correct sums, as somebody without the key file can. change changes its manifest, and
@@ -109,6 +110,11 @@ func TestABackupIsAuthenticatedByItsKeyFile(t *testing.T) {
 		if done, err := p.backups.Restore(t.Context(), earlier); err != nil || done.Info.Authenticity != backup.NoCode {
 			t.Errorf("restored: %q, %v", done.Info.Authenticity, err)
 		}
+		if _, err := keyfile.Create(stranger.db.Dir); err != nil { // whoever has a key file can make a backup that holds it
+			t.Fatal(err)
+		}
+		_, err = stranger.backups.Restore(t.Context(), backup.Source{File: made.File})
+		wantCode(t, err, countersign.KindInvalid, backup.CodeWithoutCode)
 	})
 }
 

@@ -47,7 +47,7 @@ func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err 
 	if err := s.finishRekey(ctx); err != nil {
 		return done, err
 	}
-	if err := r.unlessDamaged(s.checkKey(r.Header)); err != nil {
+	if err := r.unlessDamaged(s.checkKey(from, r.Header)); err != nil {
 		return done, err
 	}
 	if err := keyfile.MakeFolder(s.Location.Dir); err != nil {
@@ -131,13 +131,15 @@ func (s *Service) older(h Header) (bool, error) {
 }
 
 // checkKey is a conflict when the key file that a backup belongs to is neither there nor in the
-// backup.
-func (s *Service) checkKey(h Header) error {
+// backup. Where there is another key file, nothing says that the backup was not changed.
+func (s *Service) checkKey(from Source, h Header) error {
 	box, err := s.Location.Load()
 	switch {
-	case h.Key == "": // it was made before the service had one
-		return nil
 	case err == nil && box.Matches(h.Key):
+		return nil
+	case err == nil && !from.WithoutCode && (h.Key == "" || h.KeyFile && s.Location.KeyText == ""):
+		return errOtherKey
+	case h.Key == "": // it was made before the service had one
 		return nil
 	case h.KeyFile && s.Location.KeyText == "":
 		return nil

@@ -53,7 +53,7 @@ var nextSteps = fault.NextSteps{
 	"not_possible":                   "list what is possible with: countersign addon iap simulate list",
 	"simulator_full":                 "forget them all with: countersign addon iap simulate clear",
 	"backup_encrypted":               "name the file with its age private key: --identity FILE",
-	"backup_without_code":            "if it is of an earlier version and yours, add --without-code",
+	"backup_without_code":            "if you know that it is yours, add --without-code",
 	"backup_files_missing":           "mount the disk, check the folder or the bucket and its permissions, and copy lost files back; or remove them from their items and profiles",
 	"backup_not_found":               "list them with: {service} backup list",
 	"database_in_use":                "stop the server, and other programs that have the database open, such as a connection pooler, then try again",
