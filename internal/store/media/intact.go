@@ -29,6 +29,9 @@ func (s *Service) intact(m Medium, r blob.Reader) (blob.Reader, error) {
 		return blob.Reader{}, errors.Join(fmt.Errorf("%w: %s", errContent, key(m)), r.Close())
 	}
 	if m.Size > readFirst {
+		if err := s.isWholeAgain(m, r); err != nil {
+			return blob.Reader{}, errors.Join(err, r.Close())
+		}
 		return blob.NewReader(&watched{ReadSeekCloser: r, service: s, m: m, digest: blob.NewDigestReader(r, m.Size)}, m.Size), nil
 	}
 	digest := blob.NewDigestReader(r, m.Size)
@@ -40,6 +43,24 @@ func (s *Service) intact(m Medium, r blob.Reader) (blob.Reader, error) {
 		return blob.Reader{}, fmt.Errorf("%w: %s", errContent, key(m))
 	}
 	return blob.NewReader(inMemory{bytes.NewReader(content)}, m.Size), nil
+}
+
+// isWholeAgain reads a large file that was found damaged to its end before any of it is sent: a client that resumes its
+// download would get the end that was held back. The error is of one that is still damaged.
+func (s *Service) isWholeAgain(m Medium, r blob.Reader) error {
+	if _, found := s.found.Load(m.Name); !found {
+		return nil
+	}
+	digest := blob.NewDigestReader(r, m.Size)
+	if _, err := io.Copy(io.Discard, digest); err != nil {
+		return err
+	}
+	if !digest.Is(expected(m)) {
+		return fmt.Errorf("%w: %s", errContent, key(m))
+	}
+	s.found.Delete(m.Name)
+	_, err := r.Seek(0, io.SeekStart)
+	return err
 }
 
 // inMemory is content that needs no closing.
@@ -77,6 +98,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.digest.Read(p)
 	w.at += int64(n)
 	if w.at == w.m.Size && !w.digest.Is(expected(w.m)) {
+		w.service.found.Store(w.m.Name, true)
 		w.service.log.Error("an uploaded file is damaged; what was sent of it is not complete", "file", key(w.m))
 		return 0, errContent
 	}

@@ -87,6 +87,10 @@ func TestADamagedFileIsNotServedAsWhole(t *testing.T) {
 				if got, err := read(); err == nil || len(got) >= c.size || fault.HasCode(err, "download_no_file") {
 					t.Errorf("damaged: %d bytes, %v", len(got), err)
 				}
+				if _, r, err := f.Media.Download(t.Context(), people.Buyer(people.FacePage, storetest.Client), token, false); err == nil {
+					r.Close()
+					t.Error("a client that resumes gets the rest of what is damaged")
+				}
 			})
 		}
 	})

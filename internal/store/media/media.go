@@ -50,6 +50,8 @@ type Service struct {
 	log        *slog.Logger
 	decodings  *decodings
 	inspecting sync.Mutex
+	// found are the names of large files that were found damaged.
+	found sync.Map
 }
 
 // New returns the uploaded files of a store, which are in a bucket. A picture is in dir until it was read. The files of a
