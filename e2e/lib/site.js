@@ -129,8 +129,8 @@ export async function sellingSite(...flags) {
   const sold = { ...site, play: play.said.url, pair, stop: () => Promise.all([site.stop(), play.stop()]) };
   const { purchase, token } = await buy(sold, 'ana', 'gold_monthly');
   await buy(sold, 'ben', 'silver_monthly', '&test=1');
-  await call(sold, 'iap/users/ana/grants', { package_id: 2, reason: 'Prize of the summer contest', until: '2035-01-01T00:00:00Z' });
-  return { ...sold, purchase: purchase.id, token };
+  const { grant } = await call(sold, 'iap/users/ana/grants', { package_id: 2, reason: 'Prize of the summer contest', until: '2035-01-01T00:00:00Z' });
+  return { ...sold, purchase: purchase.id, token, grant: grant.id };
 }
 
 /** Calls an endpoint of the addon, as the site or with the headers of an app. */

@@ -6,6 +6,9 @@ const long = `${admin}/customers/${'Donaudampfschifffahrtsgesellschaft'.repeat(3
 const ana = `${admin}/customers/ana`;
 const bought = (below = '') => (site) => `${admin}/purchases/${site.purchase}${below}`;
 
+/** The page that asks before the grant of ana ends. */
+const ending = (site) => `${ana}/grants/${site.grant}/end`;
+
 /** The page that asks before something is done with a purchase. */
 const asks = (action) => get(`GET ${purchase}/${action}`, { name: `bought-${action}`, path: bought(`/${action}`) });
 
@@ -35,8 +38,8 @@ export const customers = [
       post(`POST ${customer}/grant`, { name: 'granted-long', at: `${long}/grant`, values: { package: '2', reason: 'Donaudampfschifffahrtsgesellschaft'.repeat(5) }, button: 'Grant the membership' }),
       get(`GET ${admin}/customers`, { name: 'customers-long' }),
       post(`POST ${customer}/grant`, { name: 'granted', at: `${ana}/grant`, values: { package: '2', reason: 'Prize' }, button: 'Grant the membership' }),
-      get(`GET ${customer}/grants/{id}/end`, { name: 'grant-end', path: `${ana}/grants/1/end` }),
-      post(`POST ${customer}/grants/{id}/end`, { name: 'grant-ended', at: `${ana}/grants/1/end`, button: 'Revoke the grant' }),
+      get(`GET ${customer}/grants/{id}/end`, { name: 'grant-end', path: ending }),
+      post(`POST ${customer}/grants/{id}/end`, { name: 'grant-ended', at: ending, button: 'Revoke the grant' }),
       get(`GET ${purchase}`, { name: 'bought-in-app', path: bought() }),
       get(`GET ${purchase}`, { name: 'bought-in-app-none', path: `${admin}/purchases/pur_none`, status: 404 }),
       ...['refresh', 'transfer', 'defer', 'cancel', 'refund'].map(asks),

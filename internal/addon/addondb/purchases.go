@@ -66,8 +66,9 @@ func scanPurchase(r sqldb.Row) (p Purchase, err error) {
 
 // values are those of purchaseColumns.
 func (p Purchase) values() []any {
+	sealed := append([]byte{}, p.Sealed...) // an empty value is read as nil
 	return []any{
-		p.Name, p.Platform, p.TokenDigest, p.Sealed, sqldb.NullBytes(p.LinkedDigest), p.Retires, sqldb.NullID(p.SupersededBy), p.UserID,
+		p.Name, p.Platform, p.TokenDigest, sealed, sqldb.NullBytes(p.LinkedDigest), p.Retires, sqldb.NullID(p.SupersededBy), p.UserID,
 		p.Transferred, p.TransferredAt, p.Environment, p.Application, p.State, p.Status, p.StatusSince, p.Access, p.Unverified,
 		p.StartedAt, p.ExpiresAt, p.AutoResumeAt, p.CanceledBy, p.Region, p.AccountID, p.PendingOrder, p.Acknowledged,
 		p.AcknowledgeSince, p.Reads, p.ReadAt, p.CreatedAt,

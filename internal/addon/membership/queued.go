@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/fault"
@@ -68,19 +69,22 @@ func (s *Service) queueClaim(ctx context.Context, token string, req request, fai
 		return s.guard.SameKeyFile(ctx, tx.DB)
 	})
 	if err != nil {
-		return Outcome{}, errors.Join(err, failed)
+		return Outcome{}, err
 	}
 	m, err := membershipOf(ctx, s.db, req.user)
 	return Outcome{Result: ResultQueued, Membership: printMembership(m), Pending: true, unknown: q.Unknown}, err
 }
 
-// errUnknown is the refusal of a token that the store does not know.
-var errUnknown = refusal(&play.Error{Reason: play.TokenNotFound})
+// errManyUnknown is not final: the token may be real.
+var errManyUnknown = fault.Limited(countersign.CodeRateLimited, "Too many purchases of this user wait for the store", unknownTime)
 
 // mayQueue refuses more tokens that the store does not know than one user may have waiting.
 func (s *Service) mayQueue(ctx context.Context, tx *addondb.DB, q addondb.QueuedVerification) error {
 	if !q.Unknown {
 		return nil
+	}
+	if announced, err := tx.HasMessages(ctx, q.TokenDigest); err != nil || announced {
+		return err
 	}
 	list, err := tx.QueuedVerificationsOf(ctx, q.UserID)
 	unknown := 0
@@ -90,7 +94,7 @@ func (s *Service) mayQueue(ctx context.Context, tx *addondb.DB, q addondb.Queued
 		}
 	}
 	if err == nil && unknown >= maxUnknown {
-		return errUnknown
+		return errManyUnknown
 	}
 	return err
 }
@@ -131,33 +135,41 @@ func (s *Service) doVerify(ctx context.Context, payload []byte) (again time.Time
 	}
 	token, err := s.box().Open(purposeQueued, q.Sealed)
 	if err != nil { // the key file was lost; the app verifies again
-		return time.Time{}, s.giveUp(ctx, q)
+		if err = s.giveUp(ctx, q); errors.Is(err, errWithdrawn) {
+			err = nil
+		}
+		return time.Time{}, err
 	}
-	err = s.verifyQueued(ctx, q, string(token))
+	again, err = s.verifyQueued(ctx, q, string(token))
+	if errors.Is(err, errWithdrawn) { // it may be another user's now
+		return s.now(), nil
+	}
+	return again, err
+}
+
+// verifyQueued returns when a verification is repeated, zero for one that has ended.
+func (s *Service) verifyQueued(ctx context.Context, q addondb.QueuedVerification, token string) (again time.Time, err error) {
+	store, selling, err := s.open(ctx)
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case selling.Simulated && !q.Simulated: // the built-in store knows nothing of it, and the real one is not asked
+		return s.now().Add(elsewhereWait), nil
+	}
+	done, err := s.readAndApply(ctx, store, selling, token, request{cause: causeVerify, user: q.UserID, product: q.Product, restoring: q.Restoring, repeated: true})
 	switch {
 	case err == nil:
+		s.acknowledgeNow(ctx, store, done.purchase)
 		return time.Time{}, nil
-	case errors.Is(err, errWithdrawn): // it may be another user's now
-		return s.now(), nil
-	case isUnknown(err):
-		return s.waitForStore(ctx, q, string(token))
+	case errors.Is(err, errWithdrawn):
+		return time.Time{}, err
+	case isUnknown(err) && selling.Simulated == q.Simulated:
+		return s.waitForStore(ctx, q, token)
 	}
 	if err := s.taskError(err); err != nil {
 		return time.Time{}, err
 	}
 	return time.Time{}, s.giveUp(ctx, q)
-}
-
-func (s *Service) verifyQueued(ctx context.Context, q addondb.QueuedVerification, token string) error {
-	store, selling, err := s.open(ctx)
-	if err != nil {
-		return err
-	}
-	done, err := s.readAndApply(ctx, store, selling, token, request{cause: causeVerify, user: q.UserID, product: q.Product, restoring: q.Restoring, repeated: true})
-	if err == nil {
-		s.acknowledgeNow(ctx, store, done.purchase)
-	}
-	return err
 }
 
 // waitForStore returns when a token that the store does not know is asked for again, zero when it was made up.
@@ -178,11 +190,16 @@ func (s *Service) waitForStore(ctx context.Context, q addondb.QueuedVerification
 	return time.Time{}, s.giveUp(ctx, q)
 }
 
-// giveUp ends a verification that the store has refused, or whose token is lost.
+// giveUp ends a verification that the store has refused, or whose token is lost. The error is errWithdrawn for one that is
+// not there any more.
 func (s *Service) giveUp(ctx context.Context, q addondb.QueuedVerification) error {
 	return s.tx(ctx, func(tx *txn) error {
-		if _, err := tx.EndQueuedVerification(ctx, q.UserID, q.TokenDigest); err != nil {
+		ended, err := tx.EndQueuedVerification(ctx, q.UserID, q.TokenDigest)
+		if err != nil {
 			return err
+		}
+		if !ended {
+			return errWithdrawn
 		}
 		if err := s.recompute(ctx, tx, change{environment: environmentOf(q)}, q.UserID); err != nil {
 			return err

@@ -88,9 +88,13 @@ func TestMadeUpTokensOfOneUserDoNotAllWait(t *testing.T) {
 		for i := range maxUnknown {
 			f.wantQueued(t, "ana", fmt.Sprint("made-up-", i))
 		}
-		_, err := f.Verify(t.Context(), "ana", "made-up", "")
-		wantCode(t, err, "invalid_token")
+		_, err := f.Verify(t.Context(), "ana", "real", "")
+		wantCode(t, err, "rate_limited")
 		f.wantQueued(t, "ben", "made-up-of-ben")
+		f.receive(t, notification("m1", 4, "announced"))
+		f.wantQueued(t, "ana", "announced")
+		f.sell("real", sub("gold_monthly", f.accountOf("ana")))
+		f.mustVerify(t, "ana", "real")
 	})
 }
 
@@ -154,5 +158,52 @@ func TestANewKeyFileKeepsWhatIsQueued(t *testing.T) {
 		if lost, err := LostQueued(t.Context(), f.db, fresh); err != nil || lost != 0 {
 			t.Errorf("%d are lost, %v", lost, err)
 		}
+	})
+}
+
+func TestTestModeDoesNotAnswerForTheStore(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.setDown(unavailable)
+		f.wantQueued(t, "ana", "token")
+		f.setDown(nil)
+		f.selling.Simulated = true
+		f.later(t, 3*time.Hour)
+		f.wantMembership(t, "ana", entitle.Pending, 0, 1)
+		f.selling.Simulated = false
+		f.sell("token", sub("gold_monthly", f.accountOf("ana")))
+		f.later(t, 3*time.Hour)
+		f.wantMembership(t, "ana", entitle.Active, gold, 2)
+	})
+}
+
+func TestAMergeDuringTheLastAnswerLeavesNobodyPending(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.wantQueued(t, "ana", "made-up")
+		f.clock.Move(unknownTime)
+		f.store.asked = func(string) {
+			f.store.asked = nil
+			if _, err := f.Merge(t.Context(), operator, "ana", "eva"); err != nil {
+				t.Error(err)
+			}
+		}
+		f.later(t, time.Minute)
+		f.wantMembership(t, "eva", entitle.None, 0, 2)
+	})
+}
+
+func TestAPurchaseWhoseTokenIsLostEndsWithThePaidTime(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.bought(t, "ana", "token", "gold_monthly")
+		if err := Reseal(t.Context(), f.db, nil, f.box()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Merge(t.Context(), operator, "ana", "eva"); err != nil {
+			t.Error(err)
+		}
+		f.clock.Move(month.Sub(noon) - time.Minute)
+		f.run(t)
+		f.wantMembership(t, "eva", entitle.Active, gold, 1)
+		f.later(t, entitle.Leeway+time.Hour)
+		f.wantMembership(t, "eva", entitle.Expired, gold, 2)
 	})
 }

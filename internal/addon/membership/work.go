@@ -226,7 +226,7 @@ func (s *Service) doGrantEnd(ctx context.Context, payload []byte) (again time.Ti
 // While the store does not answer, access continues for the leeway.
 func (s *Service) doWatch(ctx context.Context, payload []byte) (again time.Time, err error) {
 	p, store, selling, token, err := s.taskPurchase(ctx, payload)
-	if errors.Is(err, errNothingToDo) {
+	if errors.Is(err, errNothingToDo) && p.ID == 0 {
 		return time.Time{}, nil
 	}
 	if p.ID != 0 && p.Access && s.now().Before(p.ExpiresAt.Time) { // it was renewed meanwhile
@@ -240,7 +240,7 @@ func (s *Service) doWatch(ctx context.Context, payload []byte) (again time.Time,
 		return s.now().Add(elsewhereWait), nil
 	}
 	if err != nil || elsewhere(p, selling) {
-		if fault.Of(err) == nil && err != nil {
+		if fault.Of(err) == nil && err != nil && !errors.Is(err, errNothingToDo) { // a purchase whose token is lost ends, too
 			return time.Time{}, err
 		}
 		if err := s.suspendOverdue(ctx, p); err != nil {
