@@ -39,7 +39,9 @@ type refundRow struct {
 	line int
 	code string // its own
 	word string
-	part storedb.RefundedPart // without an ID for one that names no amount, or repeats another
+	// amount is what it pays back, 0 for all of the sale.
+	amount countersign.Money
+	part   storedb.RefundedPart // without an ID for one that names no amount, or repeats another
 }
 
 // findRefunds reads which sales are taken back by other rows, and which of them are in the file.
@@ -85,17 +87,21 @@ func (p *csvPlan) addRefund(line int, l purchaseLine, unreadable error) {
 		r.fault = fmt.Sprintf("more than %d lines take this sale back, the first is line %d", most, r.line)
 		return
 	}
-	again := l.PurchaseCode != "" && slices.ContainsFunc(r.rows, func(row refundRow) bool { return row.code == l.PurchaseCode })
-	row := refundRow{line: line, code: l.PurchaseCode, word: cmp.Or(l.sold.word, "refund")}
-	defer func() { r.rows = append(r.rows, row) }()
-	if again && unreadable == nil {
-		return // the same row twice
-	}
 	amount := l.Price.Money
 	if amount == 0 {
 		amount = l.sold.refund
 	}
 	amount = max(amount, -amount)
+	row := refundRow{line: line, code: l.PurchaseCode, word: cmp.Or(l.sold.word, "refund")}
+	defer func() { r.rows = append(r.rows, row) }()
+	row.amount = amount
+	again := slices.IndexFunc(r.rows, func(other refundRow) bool { return other.code != "" && other.code == l.PurchaseCode })
+	if again >= 0 && unreadable == nil {
+		if first := r.rows[again]; first.amount != amount {
+			r.fault = fmt.Sprintf("the lines %d and %d take this sale back with one code and different amounts", first.line, line)
+		}
+		return // the same row twice
+	}
 	if amount != 0 {
 		row.part = storedb.RefundedPart{ID: r.partID(l, amount), Amount: amount}
 	}
@@ -131,8 +137,12 @@ func (imp *importer) readBefore(ctx context.Context, code string, r *refund) err
 	}
 	parts, err := imp.session.RefundedParts(ctx, rules.CodeDigest(imp.service.gate.Box(), code))
 	for _, part := range parts {
-		if !slices.ContainsFunc(r.rows, func(row refundRow) bool { return row.part.ID == part.ID }) {
+		i := slices.IndexFunc(r.rows, func(row refundRow) bool { return row.part.ID == part.ID })
+		switch {
+		case i < 0:
 			r.before += part.Amount
+		case r.rows[i].part.Amount != part.Amount:
+			r.fault = fmt.Sprintf("line %d takes this sale back with a code under which an earlier file has another amount (%s)", r.rows[i].line, part.Amount.In(r.currency))
 		}
 	}
 	r.known = err == nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -226,6 +227,30 @@ func TestARefundInALaterFileTakesBackAnEarlierSale(t *testing.T) {
 		f.ImportText(t, sale("REFUND0010", "-0,01"), s.options())
 		if state := f.Purchase(t, "SALE000003").State; state != storedb.StateRefunded {
 			t.Errorf("all of a sale that each file has: %s", state)
+		}
+		refunds := func(amounts ...string) map[int]string {
+			file := [][]string{rows[0]}
+			for _, amount := range amounts {
+				file = append(file, row("REFUND0011", amount, "Payment Refund", "SALE000004"))
+			}
+			_, bad := f.ImportText(t, fileOf(file), s.options())
+			lines := map[int]string{}
+			for _, b := range bad {
+				lines[b.Line] = b.Reason
+			}
+			return lines
+		}
+		f.ImportText(t, fileOf([][]string{rows[0], row("SALE000004", "49,00", "Website Payment", "")}), s.options())
+		const one = "the lines 2 and 3 take this sale back with one code and different amounts"
+		if got, want := refunds("-9,00", "-40,00"), map[int]string{2: one, 3: one}; !maps.Equal(got, want) {
+			t.Errorf("one code with two amounts: %v", got)
+		}
+		if got := refunds("-9,00"); len(got) != 0 {
+			t.Error(got)
+		}
+		const two = "line 2 takes this sale back with a code under which an earlier file has another amount (9.00 EUR)"
+		if got, want := refunds("-40,00"), map[int]string{2: two}; !maps.Equal(got, want) {
+			t.Errorf("one code with two amounts in two files: %v", got)
 		}
 	})
 }
