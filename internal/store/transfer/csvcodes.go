@@ -82,7 +82,10 @@ func (imp *importer) leavePriceOut(ctx context.Context, line int, l *purchaseLin
 	return nil
 }
 
-// isPlaceholder reports whether a cell stands for a missing code.
-func isPlaceholder(code string) bool {
-	return slices.Contains([]string{"n/a", "na", "-", "–", "none", "null", "nil", "0", "pending", "unknown"}, strings.ToLower(code))
+// placeholders stand for a missing code. Those with # are what a spreadsheet makes of a code that begins with = or -.
+var placeholders = []string{
+	"n/a", "na", "-", "–", "none", "null", "nil", "0", "pending", "unknown",
+	"#name?", "#ref!", "#value!", "#n/a", "#null!", "#num!", "#div/0!", "#error!",
 }
+
+func isPlaceholder(code string) bool { return slices.Contains(placeholders, strings.ToLower(code)) }

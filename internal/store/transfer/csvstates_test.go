@@ -171,6 +171,7 @@ func TestNothingThatAFileSaysAboutASaleIsDropped(t *testing.T) {
 		{"contradictions in a chain of split rows", "State", row("XXXX-0001", "10.00", "paid") + row("XXXX-0001;ZZZZ-0001", "60.00", "paid") + row("ZZZZ-0001", "30.00", "paid") + row("ZZZZ-0001", "30.00", "refunded"),
 			transfer.CSVOptions{Split: true}, "", map[int]string{2: "differ in price", 3: "differ in price", 4: "differ in state", 5: "differ in state"}},
 		{"a placeholder is not a code", "", row("N/A", "49.00") + row("SALE-0001", "49.00"), transfer.CSVOptions{}, "SALE-0001 active", map[int]string{2: `"N/A" is not a purchase code`}},
+		{"what a spreadsheet made of a code is not one", "", row("#NAME?", "49.00") + row("SALE-0001", "49.00"), transfer.CSVOptions{}, "SALE-0001 active", map[int]string{2: `"#NAME?" is not a purchase code`}},
 		{"a day that never was", "Cancelled at", row("SALE-0001", "49.00", "0000-00-00 00:00:00") + row("SALE-0002", "49.00", "2026-05-01"), transfer.CSVOptions{}, "SALE-0001 active", nil},
 	}
 	for _, c := range cases {
