@@ -104,7 +104,7 @@ const CodeWithoutCode = "backup_without_code"
 
 var errWithoutCode = fault.Invalid(CodeWithoutCode, "The backup has no authentication code: an earlier version wrote it, or somebody has changed it")
 
-var errOtherKey = fault.Invalid(CodeWithoutCode, "The key file here does not authenticate the backup: it was made with another key file, or somebody has changed it")
+var errOtherKey = fault.Invalid(CodeWithoutCode, "The key file here does not authenticate the backup: it belongs to another key file, or somebody has changed it")
 
 // authenticate is an error when somebody changed a backup who does not have the key file.
 func (s *Service) authenticate(from Source, h Header, m Manifest) (Authenticity, error) {
