@@ -42,7 +42,7 @@ func (d demoSite) run(ctx context.Context) error {
 	return nil
 }
 
-// connect gives the demo's webhooks the address of the site, and adds those that are missing from an addon without
+// connect sets the address of the site in the demo's webhooks, and adds those that are missing from an addon without
 // webhooks.
 func (d demoSite) connect(ctx context.Context, s *addon.Addon) error {
 	there, err := s.Events.Webhooks(ctx, operator())

@@ -17,7 +17,7 @@ const (
 	verifiedFor = day + time.Hour
 )
 
-// VerifiedBackup warns when the newest verified backup is older than a day, or there is none. A service with
+// VerifiedBackup warns when the newest verified backup is older than a day, or no backup was verified. A service with
 // an empty audit log needs none, and one with a schedule has a day from its first entry for the first one.
 func VerifiedBackup(ctx context.Context, db *sqldb.DB, p Location) Finding {
 	const name, why = "verified backup", "Only a backup that was restored once, into a temporary database, is known to be whole."

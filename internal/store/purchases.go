@@ -231,7 +231,7 @@ func (s *Store) setPurchase(ctx context.Context, a people.Actor, text string, ch
 	})
 }
 
-// setTerms gives a purchase other terms, and returns all that is wrong with them. An end of support that stays is not
+// setTerms changes the terms of a purchase, and returns all that is wrong with them. An end of support that stays is not
 // checked: earlier imports took any.
 func setTerms(p *Purchase, to PurchaseTerms) error {
 	var wrongEnd error

@@ -26,7 +26,7 @@ const (
 	maxUnknown = 5
 )
 
-// errWithdrawn means that a queued verification is no longer there: it has ended, or its user was erased or merged.
+// errWithdrawn means that a queued verification was removed: it has ended, or its user was erased or merged.
 var errWithdrawn = errors.New("membership: the queued verification was withdrawn")
 
 // waits reports whether a verification that failed is queued: the store does not answer, refuses the service account, whose

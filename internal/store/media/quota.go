@@ -27,7 +27,7 @@ func (u Usage) left() int64 {
 	return u.Quota - u.Used
 }
 
-// refused is the error about a file for which there is no room.
+// refused is the error about a file that does not fit into the quota.
 func (u Usage) refused() error {
 	const mb = 1 << 20
 	return fault.Conflict("upload_quota", fmt.Sprintf("The uploaded files of the workspace may take %d MB together, and %d MB are left. "+
