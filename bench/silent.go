@@ -57,7 +57,7 @@ type silentPair struct {
 func (s *shop) besideSilent(ctx context.Context, log io.Writer) (both besideCrowds, err error) {
 	both.Silent, err = s.crowdPairs(ctx, log, func(ctx context.Context, address string) (*crowd, error) {
 		kinds := hostileKinds(valid(0))
-		return gather(ctx, address, hostileConnections, func(c *crowd, ctx context.Context, i int, conn net.Conn, begun func()) {
+		return gather(ctx, address, hostileConnections, hostilePace, func(c *crowd, ctx context.Context, i int, conn net.Conn, begun func()) {
 			c.keep(ctx, conn, kinds[i%len(kinds)], begun)
 		})
 	})
@@ -226,9 +226,9 @@ type crowd struct {
 }
 
 // gather opens all connections once, as fast as they are accepted, and goes on to open again what is closed.
-func gather(ctx context.Context, address string, connections int, keep func(c *crowd, ctx context.Context, i int, conn net.Conn, begun func())) (*crowd, error) {
+func gather(ctx context.Context, address string, connections, pace int, keep func(c *crowd, ctx context.Context, i int, conn net.Conn, begun func())) (*crowd, error) {
 	ctx, end := context.WithCancel(ctx)
-	c := &crowd{host: hostOf(address), keepOne: keep, pace: time.NewTicker(time.Second / hostilePace), end: end}
+	c := &crowd{host: hostOf(address), keepOne: keep, pace: time.NewTicker(time.Second / time.Duration(pace)), end: end}
 	var first sync.WaitGroup
 	first.Add(connections)
 	for i := range connections {

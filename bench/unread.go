@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -15,8 +16,10 @@ import (
 )
 
 // The crowd of connections of HTTP/2 whose clients do not read a byte of any response. What the store breaks off or
-// refuses is sent again, all of them together at most hostilePace times a second.
+// refuses is sent again, all of them together at most unreadPace times a second: the harness works for these requests
+// as much as the store, and takes that from the valid ones.
 const (
+	unreadPace        = 100
 	unreadConnections = 200
 	unreadStreams     = 100
 	// mostUnread is how much anonymous memory the store may use beside them, in bytes.
@@ -42,7 +45,7 @@ func (s *shop) besideUnread(ctx context.Context, log io.Writer) (b besideUnread,
 		return b, err
 	}
 	b.besideCrowd, err = s.crowdPairs(ctx, log, func(ctx context.Context, address string) (*crowd, error) {
-		return gather(ctx, address, unreadConnections, (*crowd).keepUnread)
+		return gather(ctx, address, unreadConnections, unreadPace, (*crowd).keepUnread)
 	}, flags...)
 	for _, p := range b.Pairs {
 		b.Anonymous = max(b.Anonymous, p.Value.Anonymous)
@@ -66,13 +69,15 @@ func (b besideUnread) missed() error {
 // An unreadConn is a connection of that crowd.
 type unreadConn struct {
 	*http2.Framer
-	conn   net.Conn
-	crowd  *crowd
-	begun  func()
-	left   int // requests whose responses have not begun
-	header bytes.Buffer
-	coder  *hpack.Encoder
-	next   uint32
+	crowd *crowd
+	begun func()
+	left  int           // requests of the first whose responses have not begun
+	ended chan struct{} // one for each request that has ended and is to be sent again
+
+	writing sync.Mutex // guards what follows, and writes
+	header  bytes.Buffer
+	coder   *hpack.Encoder
+	next    uint32
 }
 
 // keepUnread holds a connection with requests until the server closes it.
@@ -81,7 +86,7 @@ func (c *crowd) keepUnread(ctx context.Context, i int, raw net.Conn, begun func(
 	conn := tls.Client(raw, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
 	defer func() { stop(); _ = raw.Close() }()
-	u := &unreadConn{Framer: http2.NewFramer(conn, conn), conn: conn, crowd: c, begun: begun, left: unreadStreams, next: 1}
+	u := &unreadConn{Framer: http2.NewFramer(conn, conn), crowd: c, begun: begun, left: unreadStreams, ended: make(chan struct{}, unreadStreams), next: 1}
 	u.coder = hpack.NewEncoder(&u.header)
 	_, err := io.WriteString(conn, http2.ClientPreface)
 	if err == nil {
@@ -92,9 +97,11 @@ func (c *crowd) keepUnread(ctx context.Context, i int, raw net.Conn, begun func(
 			err = u.request()
 		}
 	}
+	c.all.Go(func() { u.sendAgain(ctx) })
 	for err == nil {
-		err = u.answer(ctx)
+		err = u.answer()
 	}
+	close(u.ended)
 	begun()
 	if ctx.Err() == nil {
 		c.closed.Add(1)
@@ -103,6 +110,8 @@ func (c *crowd) keepUnread(ctx context.Context, i int, raw net.Conn, begun func(
 
 // request sends one.
 func (u *unreadConn) request() error {
+	u.writing.Lock()
+	defer u.writing.Unlock()
 	u.header.Reset()
 	path := unreadPaths[int(u.next/2)%len(unreadPaths)]
 	for _, f := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", "localhost"}, {":path", path}} {
@@ -115,7 +124,7 @@ func (u *unreadConn) request() error {
 }
 
 // answer reads a frame and does what keeps the connection open.
-func (u *unreadConn) answer(ctx context.Context) error {
+func (u *unreadConn) answer() error {
 	f, err := u.ReadFrame()
 	if err != nil {
 		return err
@@ -123,36 +132,46 @@ func (u *unreadConn) answer(ctx context.Context) error {
 	switch f := f.(type) {
 	case *http2.SettingsFrame:
 		if !f.IsAck() {
+			u.writing.Lock()
+			defer u.writing.Unlock()
 			return u.WriteSettingsAck()
 		}
 	case *http2.PingFrame:
+		u.writing.Lock()
+		defer u.writing.Unlock()
 		return u.WritePing(true, f.Data)
 	case *http2.RSTStreamFrame:
-		u.responded()
-		return u.again(ctx)
+		u.responded(true)
 	case *http2.HeadersFrame:
-		u.responded()
-		if f.StreamEnded() {
-			return u.again(ctx)
-		}
+		u.responded(f.StreamEnded())
 	}
 	return nil
 }
 
-// responded notes that the response to a request begins, or that it was refused.
-func (u *unreadConn) responded() {
+// responded notes that the response to a request begins, or that the request has ended.
+func (u *unreadConn) responded(ended bool) {
 	if u.left--; u.left == 0 {
 		u.begun()
 	}
+	if ended {
+		select {
+		case u.ended <- struct{}{}:
+		default: // as many wait to be sent as the connection holds
+		}
+	}
 }
 
-// again sends a request in place of one that has ended.
-func (u *unreadConn) again(ctx context.Context) error {
-	select {
-	case <-u.crowd.pace.C:
-		return u.request()
-	case <-ctx.Done():
-		return ctx.Err()
+// sendAgain sends a request in place of each that has ended, until the connection is closed.
+func (u *unreadConn) sendAgain(ctx context.Context) {
+	for range u.ended {
+		select {
+		case <-u.crowd.pace.C:
+			if u.request() != nil {
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
