@@ -6,6 +6,7 @@ package frame
 //go:generate go tool templ generate
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"net/http"
@@ -126,6 +127,9 @@ type Frame struct {
 	origins  *http.CrossOriginProtection
 	assets   *assets
 	streams  streams
+	// drafts are what pages are rendered into, as many at once as processors can work on: a page takes up to a
+	// megabyte, which is not multiplied by the requests.
+	drafts chan *bytes.Buffer
 }
 
 // installed reports whether People can be asked.

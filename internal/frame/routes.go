@@ -17,7 +17,7 @@ func New(o Options) (*Frame, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	f := &Frame{Options: o, edge: web.NewEdge(web.Options{Log: o.Log, Now: o.Now, ErrorBody: web.DetailedBody})}
+	f := &Frame{Options: o, edge: web.NewEdge(web.Options{Log: o.Log, Now: o.Now, ErrorBody: web.DetailedBody}), drafts: newDrafts()}
 	f.origins = http.NewCrossOriginProtection()
 	if o.Origin != "" {
 		if err := f.origins.AddTrustedOrigin(o.Origin); err != nil {

@@ -5,7 +5,10 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"runtime"
 	"strconv"
+
+	"github.com/a-h/templ"
 )
 
 // policy is the Content-Security-Policy of every page.
@@ -31,17 +34,33 @@ func (f *Frame) Show(w http.ResponseWriter, r *Request, p Page) error {
 // write renders a page into memory first, so that one that fails halfway is an
 // error and not half a page.
 func (f *Frame) write(w http.ResponseWriter, r *Request, p Page) error {
-	var b bytes.Buffer
 	// net/http ends the context of a request whose body did not arrive in time; its client waits for the page.
-	if err := layout(r, p).Render(context.WithoutCancel(r.Context()), &b); err != nil {
+	page, err := f.render(context.WithoutCancel(r.Context()), layout(r, p))
+	if err != nil {
 		return err
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	h.Set("Content-Length", strconv.Itoa(len(page)))
 	w.WriteHeader(cmp.Or(p.Status, http.StatusOK))
-	_, _ = w.Write(b.Bytes()) // a client that has left is nobody to tell
+	_, _ = w.Write(page) // a client that has left is nobody to tell
 	return nil
+}
+
+func newDrafts() chan *bytes.Buffer {
+	drafts := make(chan *bytes.Buffer, runtime.GOMAXPROCS(0))
+	for range cap(drafts) {
+		drafts <- new(bytes.Buffer)
+	}
+	return drafts
+}
+
+func (f *Frame) render(ctx context.Context, c templ.Component) ([]byte, error) {
+	draft := <-f.drafts
+	defer func() { f.drafts <- draft }()
+	draft.Reset()
+	err := c.Render(ctx, draft)
+	return bytes.Clone(draft.Bytes()), err
 }
 
 // Redirect answers a form that was done: 303 to a path of ours, which shows the
