@@ -88,7 +88,7 @@ type soldRow struct {
 	revoked, disabled                bool
 	unpaid, cancelled, renewal, test bool
 	refund                           countersign.Money // what was paid back
-	refundOf                         string            // the code of the sale that the row takes back
+	refundOf, refundID               string            // the code of the sale that the row takes back, and what tells the refund apart
 	each                             bool              // the price is that of each code of the row
 	part                             bool              // a part was paid back, by the word of its state
 	inOrder, noPrice                 bool              // the refund is that of an order of several rows, or the price is
