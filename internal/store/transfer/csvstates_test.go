@@ -89,6 +89,7 @@ func TestAColumnThatMayEndCodesIsNotIgnoredByTheWay(t *testing.T) {
 			{"by its name", "Refunded?", "no", `The column "Refunded?" is ignored, but it may say that a sale was refunded`},
 			{"a status", "Shipping status", "sent", `The column "Shipping status" is ignored`},
 			{"by a value", "Note", "Disputed", `The column "Note" is ignored, but line 2 has "Disputed" in it`},
+			{"by one of two words", "Note", "paid / refunded", `The column "Note" is ignored, but line 2 has "paid / refunded" in it`},
 			{"another column", "Note", "was refunded by mistake, paid again", ""},
 			{"the state of an address", "State", "CA", ""},
 		}
@@ -165,6 +166,8 @@ func TestNothingThatAFileSaysAboutASaleIsDropped(t *testing.T) {
 			map[int]string{2: "Nosuch", 3: "the sale that this row takes back was rejected; correct it and import both"}},
 		{"a sale whose refund can't be read", "State,Refund of", row("SALE-0001", "49.00", "paid", "") + row("REF-0001", "-49.00", "zurück", "SALE-0001"), transfer.CSVOptions{}, "",
 			map[int]string{2: "line 3 takes this sale back and can't be read", 3: "zurück"}},
+		{"two states in a cell", "State", row("SALE-0001", "49.00", `"paid, refunded"`) + row("SALE-0002", "49.00", "paid"), transfer.CSVOptions{}, "SALE-0002 active",
+			map[int]string{2: `nobody has said what "paid, refunded" means`}},
 		{"a sale that is cancelled in another row", "State", row("SALE-0001", "49.00", "paid") + row("SALE-0001", "49.00", "cancelled"), transfer.CSVOptions{}, "", both},
 		{"a sale that another row, which is rejected, takes back", "State", row("SALE-0001", "49.00", "paid") + row("SALE-0001", "forty", "refunded"), transfer.CSVOptions{}, "",
 			map[int]string{2: both[2], 3: "forty"}},
