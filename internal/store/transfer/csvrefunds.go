@@ -50,8 +50,9 @@ type refundRow struct {
 func (imp *importer) findRefunds(ctx context.Context, file io.ReadSeeker) error {
 	p, most := imp.csv, cmp.Or(imp.options.mostAhead, maxRefunds)
 	p.refunds = map[string]*refund{}
-	err := imp.eachRow(ctx, file, func(line int, cells []string) bool {
+	err := imp.eachRow(ctx, file, func(line int, cells []string, unreadable error) bool {
 		l, err := p.sale(cells)
+		err = errors.Join(unreadable, err)
 		if l.sold.refundOf != "" && (err != nil || l.sold.isRefund(l.Price.Money, p.shop != nil)) {
 			p.addRefund(line, l, err)
 		}
@@ -63,7 +64,7 @@ func (imp *importer) findRefunds(ctx context.Context, file io.ReadSeeker) error 
 	if err != nil || len(p.refunds) == 0 {
 		return err
 	}
-	return imp.eachRow(ctx, file, func(_ int, cells []string) bool {
+	return imp.eachRow(ctx, file, func(_ int, cells []string, _ error) bool {
 		if l, err := p.sale(cells); err != nil || !l.sold.isRefund(l.Price.Money, p.shop != nil) {
 			for _, code := range codesIn(l.PurchaseCode) {
 				if r := p.refunds[rules.FoldCode(code)]; r != nil {
