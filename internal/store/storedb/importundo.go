@@ -56,7 +56,7 @@ type undone struct {
 const itemLost = `b.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM items x WHERE x.id = b.item_id AND x.workspace_id = b.workspace_id)`
 
 // refundedSince is true for a purchase that the import has added, and of which another one has noted a refund.
-const refundedSince = `b.id IS NULL AND a.id IN (SELECT purchase_id FROM refunded_parts WHERE import_id <> a.import_id)`
+const refundedSince = `b.id IS NULL AND a.id IN (SELECT purchase_id FROM refunded_parts WHERE import_id <> $1)`
 
 var undonePurchases = undone{"purchases", keptPurchase, `
 	SELECT 'purchase' AS kind, a.id AS id, a.code AS name, CASE WHEN p.id IS NULL THEN 'removed'
