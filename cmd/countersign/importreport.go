@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/countersign/countersign/internal/cli"
@@ -29,7 +28,7 @@ func (a *app) printImport(report transfer.ImportReport, bad *rejects, dryRun boo
 	a.warnWeak(report.WeakCodes, "purchase code", "purchase codes", transfer.SafeCodeBits)
 	a.warnWeak(report.WeakKeys, "imported key", "imported keys", transfer.SafeKeyBits)
 	if n := report.NoPicture; n.Count > 0 {
-		a.Say("warning: %s a thumbnail or a preview image; clients get a default picture (%s)", cli.Count(n.Count, "item lacks", "items lack"), namedLines(n.Count, n.Lines))
+		a.Say("warning: %s a thumbnail or a preview image; clients get a default picture (%s)", cli.Count(n.Count, "item lacks", "items lack"), transfer.NamedLines(n.Count, n.Lines))
 	}
 	if report.CSV != nil {
 		a.sayUnknown(report.CSV)
@@ -106,10 +105,13 @@ func (a *app) sayRows(report transfer.ImportReport) {
 	}
 	a.Say("%s · %s rejected%s", counts(m, " · "), cli.Thousands(int64(report.Bad)), skippedRows(report.Skipped))
 	if n := report.NoPrice; n.Count > 0 {
-		a.Say("warning: %s without a price: the orders have several rows and one total (%s)", cli.Count(n.Count, "row was read", "rows were read"), namedLines(n.Count, n.Lines))
+		a.Say("warning: %s without a price: the orders have several rows and one total (%s)", cli.Count(n.Count, "row was read", "rows were read"), transfer.NamedLines(n.Count, n.Lines))
 	}
 	if n := report.Kept; n.Count > 0 {
-		a.Say("warning: %s refunded, charged back or revoked, although the file has them as sold (%s); restore them with: countersign store purchase restore", cli.Count(n.Count, "code stays", "codes stay"), namedLines(n.Count, n.Lines))
+		a.Say("warning: %s refunded, charged back or revoked, although the file has them as sold (%s); restore them with: countersign store purchase restore", cli.Count(n.Count, "code stays", "codes stay"), transfer.NamedLines(n.Count, n.Lines))
+	}
+	if n := report.RepeatedRefunds; n.Count > 0 {
+		a.Say("warning: %s of an earlier import, because no refund_id tells them apart (%s)", cli.Count(n.Count, "row was taken for a refund", "rows were taken for refunds"), transfer.NamedLines(n.Count, n.Lines))
 	}
 	if report.Split > 0 {
 		a.Say("%s by rows with several codes", cli.Count(report.Split, "more purchase", "more purchases"))
@@ -175,17 +177,5 @@ func (a *app) warnWeak(w transfer.Weak, one, many string, safe int) {
 	if w.Count == 0 {
 		return
 	}
-	a.Say("warning: %s can be guessed: fewer than %d bits by length and characters, the weakest %d (%s)", cli.Count(w.Count, one, many), safe, w.LeastBits, namedLines(w.Count, w.Lines))
-}
-
-// namedLines names the first of count lines.
-func namedLines(count int, first []int) string {
-	lines := make([]string, len(first))
-	for i, line := range first {
-		lines[i] = strconv.Itoa(line)
-	}
-	if count == 1 {
-		return "line " + lines[0]
-	}
-	return "for example lines " + strings.Join(lines, ", ")
+	a.Say("warning: %s can be guessed: fewer than %d bits by length and characters, the weakest %d (%s)", cli.Count(w.Count, one, many), safe, w.LeastBits, transfer.NamedLines(w.Count, w.Lines))
 }

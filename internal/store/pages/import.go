@@ -160,6 +160,9 @@ func (one oneImport) consequence() string {
 	if changed := i.Changed + s.Changed; changed > 0 {
 		text += "What the import changed is restored: " + frame.Count(int(changed), "row") + "."
 	}
+	if text == "" {
+		text = "Refunds that only this file has no longer count."
+	}
 	return strings.TrimSpace(text)
 }
 
@@ -205,6 +208,9 @@ func (one oneImport) rowsRead() string {
 	}
 	if n := one.Report.NoPrice.Count; n > 0 {
 		said = append(said, frame.Thousands(int64(n))+" without a price: their orders have several rows and one total")
+	}
+	if n := one.Report.RepeatedRefunds; n.Count > 0 {
+		said = append(said, fmt.Sprintf("%s taken for refunds of earlier imports, because no refund_id tells them apart (%s)", frame.Count(n.Count, "row"), transfer.NamedLines(n.Count, n.Lines)))
 	}
 	if more := one.Report.Split; more > 0 {
 		said = append(said, frame.Count(more, "more purchase")+" by rows with several codes")

@@ -14,7 +14,7 @@ type ImportedRow struct {
 	ID   int64  `json:"id"`
 	// Name is a purchase's code, or an item's name.
 	Name string `json:"name"`
-	// Reason is "changed", "removed", "licensed", "item_removed" or "used".
+	// Reason is "changed", "removed", "licensed", "refunded", "item_removed" or "used".
 	Reason string `json:"reason"`
 }
 
@@ -25,6 +25,8 @@ func (r ImportedRow) Why() string {
 		return "was removed since"
 	case "licensed":
 		return "has a license since"
+	case "refunded":
+		return "has refunds of another import since"
 	case "used":
 		return "has purchases or keys since"
 	case "item_removed":
@@ -43,6 +45,8 @@ type undone struct {
 	table, kept string
 	// rows selects what can't be taken back, with $1 the import and $2 its time.
 	rows string
+	// leave is what has the import forget these rows, each without the list of their ids.
+	leave []string
 }
 
 // In what follows, a is a row as the import left it, and b as the import found it: none for
@@ -51,9 +55,13 @@ type undone struct {
 // itemLost is true for a purchase whose workspace no longer has its item.
 const itemLost = `b.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM items x WHERE x.id = b.item_id AND x.workspace_id = b.workspace_id)`
 
+// refundedSince is true for a purchase that the import has added, and of which another one has noted a refund.
+const refundedSince = `b.id IS NULL AND a.id IN (SELECT purchase_id FROM refunded_parts WHERE import_id <> $1)`
+
 var undonePurchases = undone{"purchases", keptPurchase, `
 	SELECT 'purchase' AS kind, a.id AS id, a.code AS name, CASE WHEN p.id IS NULL THEN 'removed'
 		WHEN b.id IS NULL AND a.id IN (SELECT purchase_id FROM licenses) THEN 'licensed'
+		WHEN ` + refundedSince + ` THEN 'refunded'
 		WHEN ` + itemLost + ` THEN 'item_removed'
 		ELSE 'changed' END AS reason
 	FROM import_purchases a
@@ -61,8 +69,11 @@ var undonePurchases = undone{"purchases", keptPurchase, `
 		LEFT JOIN purchases p ON p.id = a.id
 	WHERE a.import_id = $1 AND a.before = false AND CAST($2 AS text) <> '' AND (p.id IS NULL OR ` + differ("p", "a", keptPurchase) + `
 		OR b.id IS NULL AND a.id IN (SELECT purchase_id FROM licenses)
+		OR ` + refundedSince + `
 		OR b.id IS NULL AND CAST(a.id AS text) IN (SELECT subject FROM audit WHERE at >= $2 AND action LIKE 'purchase.%')
-		OR ` + itemLost + `)`}
+		OR ` + itemLost + `)`, []string{
+	`UPDATE refunded_parts SET import_id = 0 WHERE import_id = $1 AND purchase_id`, `DELETE FROM import_purchases WHERE import_id = $1 AND id`,
+}}
 
 var undoneItems = undone{"items", keptItem, `
 	SELECT 'item' AS kind, a.id AS id, a.name AS name, CASE WHEN i.id IS NULL THEN 'removed'
@@ -71,7 +82,7 @@ var undoneItems = undone{"items", keptItem, `
 		LEFT JOIN import_items b ON b.import_id = a.import_id AND b.before = true AND b.id = a.id
 		LEFT JOIN items i ON i.id = a.id
 	WHERE a.import_id = $1 AND a.before = false AND CAST($2 AS text) <> '' AND (i.id IS NULL OR ` + differ("i", "a", keptItem) + `
-		OR b.id IS NULL AND (a.id IN (SELECT item_id FROM purchases) OR a.id IN (SELECT item_id FROM keys WHERE item_id IS NOT NULL)))`}
+		OR b.id IS NULL AND (a.id IN (SELECT item_id FROM purchases) OR a.id IN (SELECT item_id FROM keys WHERE item_id IS NOT NULL)))`, []string{`DELETE FROM import_items WHERE import_id = $1 AND id`}}
 
 // BeginImport keeps undos out until the transaction ends: they remove items that an import has
 // checked, and lock rows in another order. Imports do not keep each other out.
@@ -120,7 +131,6 @@ type Undone struct {
 }
 
 func (d *DB) undo(ctx context.Context, u undone, i Import, few int) (done Undone, err error) {
-	at := column(&i.CreatedAt)
 	imported := "import_" + u.table
 	if d.DB.DB().Engine() == sqldb.Postgres {
 		err := d.Run(ctx, `SELECT 1 FROM `+u.table+` WHERE id IN (SELECT id FROM `+imported+` WHERE import_id = $1) ORDER BY id FOR UPDATE`, i.ID)
@@ -128,16 +138,8 @@ func (d *DB) undo(ctx context.Context, u undone, i Import, few int) (done Undone
 			return done, err
 		}
 	}
-	if done.Left, err = sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*) FROM (`+u.rows+`) l`, i.ID, at); err != nil {
+	if err = d.leaveAlone(ctx, u, i, few, &done); err != nil {
 		return done, err
-	}
-	if done.Left > 0 {
-		if done.LeftRows, err = sqldb.List(ctx, d.Queries, scanImportedRow, `SELECT kind, id, name, reason FROM (`+u.rows+`) l ORDER BY id LIMIT $3`, i.ID, at, few); err != nil {
-			return done, err
-		}
-		if err = d.Run(ctx, `DELETE FROM `+imported+` WHERE import_id = $1 AND id IN (SELECT id FROM (`+u.rows+`) l)`, i.ID, at); err != nil {
-			return done, err
-		}
 	}
 	done.Restored, err = d.Exec(ctx, `UPDATE `+u.table+` SET `+assign("b", u.kept)+` FROM `+imported+` b
 		WHERE b.import_id = $1 AND b.before = true AND b.id = `+u.table+`.id`, i.ID)
@@ -153,9 +155,26 @@ func (d *DB) undo(ctx context.Context, u undone, i Import, few int) (done Undone
 	return done, err
 }
 
-// EndImport notes when an import was undone, and forgets its rows and the refunds that it noted.
+// leaveAlone takes what can't be taken back out of what the import has noted, and counts it.
+func (d *DB) leaveAlone(ctx context.Context, u undone, i Import, few int, done *Undone) (err error) {
+	at := column(&i.CreatedAt)
+	if done.Left, err = sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*) FROM (`+u.rows+`) l`, i.ID, at); err != nil || done.Left == 0 {
+		return err
+	}
+	if done.LeftRows, err = sqldb.List(ctx, d.Queries, scanImportedRow, `SELECT kind, id, name, reason FROM (`+u.rows+`) l ORDER BY id LIMIT $3`, i.ID, at, few); err != nil {
+		return err
+	}
+	for _, leave := range u.leave {
+		if err = d.Run(ctx, leave+` IN (SELECT id FROM (`+u.rows+`) l)`, i.ID, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EndImport notes when an import was undone, and forgets its rows.
 func (d *DB) EndImport(ctx context.Context, id int64, now countersign.Timestamp) error {
-	for _, table := range []string{"import_purchases", "import_items", "refunded_parts"} {
+	for _, table := range []string{"import_purchases", "import_items"} {
 		if err := d.Run(ctx, `DELETE FROM `+table+` WHERE import_id = $1`, id); err != nil {
 			return err
 		}

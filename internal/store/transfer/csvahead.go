@@ -48,8 +48,8 @@ func (imp *importer) reread(file io.ReadSeeker) (*csvReader, error) {
 	return rows, err
 }
 
-// eachRow reads the rows that can be read, until do returns false.
-func (imp *importer) eachRow(ctx context.Context, file io.ReadSeeker, do func(line int, cells []string) bool) error {
+// eachRow reads the rows whose cells can be told apart, until do returns false. unreadable says why a row is rejected.
+func (imp *importer) eachRow(ctx context.Context, file io.ReadSeeker, do func(line int, cells []string, unreadable error) bool) error {
 	rows, err := imp.reread(file)
 	if err != nil {
 		return err
@@ -58,11 +58,7 @@ func (imp *importer) eachRow(ctx context.Context, file io.ReadSeeker, do func(li
 		if n%1000 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		cells, err := imp.csvCells(rows)
-		if err != nil {
-			continue // it is rejected when it is staged
-		}
-		if !do(rows.line, cells) {
+		if cells, err := imp.csvCells(rows); cells != nil && !do(rows.line, cells, err) {
 			break
 		}
 	}
@@ -77,7 +73,10 @@ func (imp *importer) findDates(ctx context.Context, file io.ReadSeeker) error {
 	const enough = 1000
 	p := imp.csv
 	dates, seen, rows := p.dateColumns(), make([]seenDates, len(p.header)), 0
-	err := imp.eachRow(ctx, file, func(_ int, cells []string) bool {
+	err := imp.eachRow(ctx, file, func(_ int, cells []string, unreadable error) bool {
+		if unreadable != nil {
+			return true
+		}
 		there, numeric := false, false
 		for _, column := range dates {
 			seen[column].note(cells[column])

@@ -34,6 +34,9 @@ func (imp *importer) stageSale(ctx context.Context, line int, l purchaseLine) er
 	if slices.ContainsFunc(codes, isPlaceholder) {
 		return badf("%q is not a purchase code", l.PurchaseCode)
 	}
+	if slices.ContainsFunc(codes, isFormula) {
+		return badf("%q is a formula of a spreadsheet, not a purchase code; write the code itself", l.PurchaseCode)
+	}
 	if len(codes) > storedb.LineParts {
 		return badf("the cell has %d purchase codes; a row has %d at most", len(codes), storedb.LineParts)
 	}

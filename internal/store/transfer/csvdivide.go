@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -19,10 +20,14 @@ func (imp *importer) divide(ctx context.Context, l purchaseLine, codes []string)
 		if !l.sold.each {
 			all[i].Price.Money = share(l.Price.Money, i, len(codes))
 		}
+		own := all[i].sold.settle(all[i].Price.Money)
 		if err := imp.takeBack(ctx, &all[i]); err != nil {
 			return nil, err
 		}
 		all[i].State = all[i].sold.settle(all[i].Price.Money)
+		if own == storedb.StateActive && all[i].State != own && l.sold.refund == 0 && !l.sold.noPrice {
+			imp.csv.refunds[rules.FoldCode(code)].ends = true
+		}
 	}
 	if err := settleRow(l, all); err != nil {
 		return nil, err

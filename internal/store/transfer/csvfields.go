@@ -37,6 +37,7 @@ var purchaseFields = []field[purchaseLine]{
 		return err
 	}},
 	{refundOfField, nil, "state", text(func(l *purchaseLine) *string { return &l.sold.refundOf })},
+	{"refund_id", []string{"refund number", "refund transaction id"}, "", text(func(l *purchaseLine) *string { return &l.sold.refundID })},
 	{"disputed", []string{"chargebacked", "charged back"}, "state", yesNo(func(l *purchaseLine) *bool { return &l.sold.disputed })},
 	{"dispute_won", nil, "state", yesNo(func(l *purchaseLine) *bool { return &l.sold.disputeWon })},
 	{"revoked", []string{"access revoked"}, "state", yesNo(func(l *purchaseLine) *bool { return &l.sold.revoked })},

@@ -10,7 +10,6 @@ import (
 
 	"github.com/countersign/countersign/internal/spreadsheet"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -73,29 +72,33 @@ func (imp *importer) stageRow(ctx context.Context, rows *csvReader) error {
 	return imp.rejectRow(rows, err)
 }
 
-// csvCells returns the cells of a row, one for each column.
+// csvCells returns the cells of a row, one for each column: also with the error of a row that is rejected, where
+// they can be told apart.
 func (imp *importer) csvCells(rows *csvReader) ([]string, error) {
 	cells, err := rows.cells()
 	if err != nil {
-		return nil, err
+		var ok bool
+		if cells, ok = rows.decoded(); !ok {
+			return nil, err
+		}
 	}
 	for i, cell := range cells {
-		cells[i] = spreadsheet.Uncell(rules.TrimInvisible(cell))
+		cells[i] = plainCell(cell)
 	}
 	columns := len(imp.csv.header)
-	if len(cells) > columns && !isEmpty(cells[columns:]) {
-		return nil, badf("the row has %d cells, the first line has %d", len(cells), columns)
+	if err == nil && len(cells) > columns && !isEmpty(cells[columns:]) {
+		err = badf("the row has %d cells, the first line has %d", len(cells), columns)
 	}
 	for len(cells) < columns { // spreadsheets leave empty cells at the end out
 		cells = append(cells, "")
 	}
 	cells = cells[:columns]
-	if p := imp.csv; p.order > 0 {
+	if p := imp.csv; p.order > 0 && err == nil {
 		cells = slices.Clone(cells)
 		p.continueOrder(cells, rows.before)
 		rows.before, rows.beforeLine = cells, rows.line
 	}
-	return cells, nil
+	return cells, err
 }
 
 func isEmpty(cells []string) bool {
@@ -122,15 +125,14 @@ func (imp *importer) rejectRow(rows *csvReader, err error) error {
 	return imp.reject(rows.line, err, text)
 }
 
-// rejectedRow is nil for a row that is too long. One that can't be read at all is copied
-// as one cell.
+// rejectedRow is nil for a row that is too long. One whose quotes are wrong is copied as one cell.
 func (imp *importer) rejectedRow(rows *csvReader, reason string) []byte {
 	if rows.cut || len(rows.text) > maxLine {
 		return nil
 	}
-	cells, err := rows.cells()
-	if err != nil || len(cells) < 1 {
-		cells = []string{strings.ToValidUTF8(string(rows.text), "\ufffd")}
+	cells, ok := rows.decoded()
+	if !ok {
+		cells = []string{decodedText(rows.text)}
 	}
 	cells = slices.Clone(cells)
 	if imp.csv.order > 0 && rows.beforeLine == rows.line {
@@ -233,7 +235,11 @@ func fill[L any](l *L, list []*field[L], constants func(*L) error, cells []strin
 			if f == nil || first != (f.name == "currency") {
 				continue
 			}
-			if err := f.set(l, cells[i], in.ofColumn(i)); err != nil {
+			text, err := textOf(cells[i])
+			if err == nil {
+				err = f.set(l, text, in.ofColumn(i))
+			}
+			if err != nil {
 				faults = append(faults, f.name+": "+err.Error())
 			}
 		}

@@ -101,6 +101,10 @@ func TestRowsAsSpreadsheetsLeaveThem(t *testing.T) {
 			map[int]string{2: `item_id: "one" is neither the id nor the name of an item; say which item it is; price: "forty" is not an amount like 49, 49.00 or 49,00; date: "soon" is not a date like`}},
 		{"codes that a spreadsheet has changed", header + "1.00001E+11,1,Regular,49,USD,2026-04-27,\n\u00a0A\u200b,1,Regular,49,USD,2026-04-27,\n", transfer.CSVOptions{},
 			"A 49.00 2026-04-27 ", map[int]string{2: "a spreadsheet has changed this code to 1.00001E+11; format the column as text"}},
+		{"formulas", header + "=1+1,1,Regular,49,USD,2026-04-27,\n'=1+1,1,Regular,49,USD,2026-04-27,\nA,1,Regular,49,USD,2026-04-27,\"=HYPERLINK(\"\"x\"\")\"\nB,1,Regular,=A2,USD,2026-04-27,\n", transfer.CSVOptions{}, "",
+			map[int]string{2: `purchase_code: "=1+1" is a formula of a spreadsheet; write its value`, 3: `"=1+1" is a formula of a spreadsheet, not a purchase code; write the code itself`, 4: "buyer_name: \"=HYPERLINK", 5: `price: "=A2" is a formula`}},
+		{"texts that begin like formulas", header + "=\"00123\",1,Regular,49,USD,=\"2026-04-27\",=\"Lee, \"\n\"=\"\"00124\"\"\",1,Regular,49,USD,2026-04-27,\"=\"\"Z \"\"\"\"X\"\"\"\"\"\"\"\n+A-1,1,Regular,49,USD,2026-04-27,'=1+1\n'-B,1,Regular,49,USD,2026-04-27,-x\n@C,1,Regular,49,USD,2026-04-27,=)\n==D,1,Regular,49,USD,2026-04-27,\n", transfer.CSVOptions{},
+			"+A-1 49.00 2026-04-27 =1+1, -B 49.00 2026-04-27 -x, 00123 49.00 2026-04-27 Lee,, 00124 49.00 2026-04-27 Z \"X\", ==D 49.00 2026-04-27 , @C 49.00 2026-04-27 =)", nil},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -306,7 +310,7 @@ func TestOfTenThousandRowsTheBadOnesComeBackWithTheirReasons(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		file := strings.Join(rejects, "\n") + "\n"
-		for _, text := range []string{saleHeader + ",reason\n", `,'=HYPERLINK(1),"buyer.email ""=HYPERLINK(1)"" is not an e-mail address"`} {
+		for _, text := range []string{saleHeader + ",reason\n", `,'=HYPERLINK(1),"buyer_email: ""=HYPERLINK(1)"" is a formula of a spreadsheet; write its value, or an apostrophe before a text that begins like one"`} {
 			if !strings.Contains(file, text) {
 				t.Errorf("%q is missing in %s", text, file)
 			}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
-	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -49,26 +49,27 @@ func itemsByName(ctx context.Context, db *storedb.DB, workspace int64) (map[stri
 // licenseSuffix is the variant behind the name of an item.
 var licenseSuffix = regexp.MustCompile(`(?i)\s*(?:[(\[]|[-–—:,|/]\s)\s*(regular|extended)(?: licen[cs]e)?\s*[)\]]?$`)
 
-// find is the item that a cell means, and the license that stands behind its name, "" for none.
-func (n itemNames) find(cell string) (id int64, license string, err error) {
+// find is the item that a cell means, and the licenses that stand behind its name.
+func (n itemNames) find(cell string) (id int64, licenses []string, err error) {
+	short, licenses := withoutLicenses(cell)
 	if id, ok := n.said[itemKey(cell)]; ok {
-		return id, licenseBehind(cell), nil
+		return id, licenses, nil
 	}
 	if id, err := strconv.ParseInt(cell, 10, 64); err == nil && !n.foreign {
-		return id, "", nil
+		return id, nil, nil
 	}
 	if id, err := n.named(cell); id != 0 || err != nil {
-		return id, "", err
+		return id, nil, err
 	}
-	if short := licenseSuffix.ReplaceAllString(cell, ""); short != cell {
+	if len(licenses) > 0 {
 		if id, ok := n.said[itemKey(short)]; ok {
-			return id, licenseBehind(cell), nil
+			return id, licenses, nil
 		}
 		if id, err := n.named(short); id != 0 || err != nil {
-			return id, licenseBehind(cell), err
+			return id, licenses, err
 		}
 	}
-	return 0, "", fmt.Errorf("%q is neither the id nor the name of an item; say which item it is", cell)
+	return 0, nil, fmt.Errorf("%q is neither the id nor the name of an item; say which item it is", cell)
 }
 
 // named is the item that has a name, 0 for none.
@@ -83,28 +84,34 @@ func (n itemNames) named(name string) (int64, error) {
 	}
 }
 
-// licenseBehind is the license in a name like "Theme (Extended)", "" for none.
-func licenseBehind(name string) string {
-	if m := licenseSuffix.FindStringSubmatch(name); m != nil {
-		return readLicenseType(m[1])
+// withoutLicenses takes the licenses behind a name like "Theme (Extended)" away.
+func withoutLicenses(name string) (short string, licenses []string) {
+	for m := licenseSuffix.FindStringSubmatch(name); m != nil; m = licenseSuffix.FindStringSubmatch(name) {
+		name, licenses = strings.TrimSuffix(name, m[0]), append(licenses, readLicenseType(m[1]))
 	}
-	return ""
+	return name, licenses
 }
 
-// variantLicense is the license that a variant, or a part of it between signs, names: "" for none, and
-// Extended where it names both.
-func variantLicense(variant string) (license string) {
-	for part := range strings.FieldsFuncSeq(variant, func(r rune) bool { return strings.ContainsRune("()[],;:/|", r) }) {
-		for word := range strings.SplitSeq(part, " - ") {
-			switch named := readLicenseType(strings.TrimSpace(word)); named {
-			case countersign.LicenseExtended:
-				return named
-			case countersign.LicenseRegular:
-				license = named
-			}
+// licensesIn are the licenses that a cell names: each part of it that is nothing but licenses counts.
+func licensesIn(cell string) (licenses []string) {
+	for part := range strings.FieldsFuncSeq(strings.ReplaceAll(cell, " - ", ","), func(r rune) bool { return strings.ContainsRune("()[],;:/|&+–—\n", r) }) {
+		licenses = append(licenses, licensesOf(part)...)
+	}
+	return licenses
+}
+
+// licensesOf are the licenses of a text that is nothing but their names: "Regular and Extended License".
+func licensesOf(text string) (licenses []string) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		switch word {
+		case "regular", "extended":
+			licenses = append(licenses, readLicenseType(word))
+		case "license", "licence", "licenses", "licences", "and", "or":
+		default:
+			return nil
 		}
 	}
-	return license
+	return licenses
 }
 
 // withItemFault is the error of a row, also with what is wrong with its item.
@@ -127,30 +134,41 @@ func (imp *importer) readItem(ctx context.Context, l *purchaseLine) error {
 			return err
 		}
 	}
-	id, license, err := items.find(l.sold.item)
+	id, licenses, err := items.find(l.sold.item)
 	if err != nil {
 		ask(&imp.report.CSV.UnknownItems, l.sold.item)
 		return reason("item_id: " + err.Error())
 	}
 	l.ItemID = id
-	return imp.csv.readLicense(l, license)
+	return imp.csv.readLicense(l, licenses)
 }
 
 // readLicense makes the license of a sale the one that its row names: in a column, in the variant, or behind
 // the name of the item. A value for all rows is for those that name none.
-func (p *csvPlan) readLicense(l *purchaseLine, behindName string) error {
-	named := []struct{ license, cell string }{{variantLicense(l.sold.variant), l.sold.variant}, {behindName, l.sold.item}}
+func (p *csvPlan) readLicense(l *purchaseLine, behindName []string) error {
+	type names struct {
+		cell     string
+		licenses []string
+	}
+	named := []names{{l.sold.variant, licensesIn(l.sold.variant)}, {l.sold.item, behindName}}
 	if slices.Contains(p.fields, licenseField) {
-		named = append(named, struct{ license, cell string }{l.LicenseType, l.LicenseType})
+		licenses := licensesIn(l.LicenseType)
+		if len(licenses) == 0 && l.LicenseType != "" {
+			licenses = []string{l.LicenseType} // it is not valid
+		}
+		named = append(named, names{l.LicenseType, licenses})
 	}
 	first := ""
 	for _, n := range named {
-		switch {
-		case n.license == "":
-		case first == "":
-			first, l.LicenseType = n.cell, n.license
-		case n.license != l.LicenseType:
-			return badf("the row names two licenses, %q and %q; correct the one that is wrong", first, n.cell)
+		for _, license := range n.licenses {
+			switch {
+			case first == "":
+				first, l.LicenseType = n.cell, license
+			case license != l.LicenseType && first == n.cell:
+				return badf("the cell %q names two licenses; write the one that was sold", n.cell)
+			case license != l.LicenseType:
+				return badf("the row names two licenses, %q and %q; correct the one that is wrong", first, n.cell)
+			}
 		}
 	}
 	return nil

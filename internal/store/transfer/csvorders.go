@@ -32,9 +32,10 @@ type orders struct {
 func (imp *importer) findOrders(ctx context.Context, file io.ReadSeeker) error {
 	p, most := imp.csv, cmp.Or(imp.options.mostAhead, maxOrders)
 	all := orders{maphash.MakeSeed(), map[uint64]order{}}
-	err := imp.eachRow(ctx, file, func(_ int, cells []string) bool {
-		l, _ := p.sale(cells) // what can't be read is rejected later
-		all.note(cells[p.order-1], l)
+	err := imp.eachRow(ctx, file, func(_ int, cells []string, unreadable error) bool {
+		if l, _ := p.sale(cells); unreadable == nil { // what can't be read is rejected later
+			all.note(cells[p.order-1], l)
+		}
 		return len(all.all) <= most
 	})
 	if len(all.all) > most {

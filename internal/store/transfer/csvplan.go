@@ -182,10 +182,7 @@ func (p *csvPlan) hasAddress() bool {
 
 // checkNames holds the mapping to columns that are there.
 func (p *csvPlan) checkNames() error {
-	known := map[string]bool{}
-	for _, name := range p.header {
-		known[fold(name)] = true
-	}
+	known := foldedSet(p.header)
 	for _, name := range slices.Sorted(maps.Keys(p.fieldOf)) {
 		if !known[name] {
 			return badColumns("No column %.100q; the columns are: %s", name, someNames(p.header))

@@ -164,16 +164,36 @@ func (r *csvReader) cells() ([]string, error) {
 	case !utf8.Valid(r.text) || r.isConverted() && bytes.ContainsRune(r.text, utf8.RuneError):
 		return nil, r.undecodable()
 	}
-	r.source.Reset(r.text)
-	cells, err := r.parser.Read()
-	if err == nil && r.source.Len() == 0 {
+	if cells, ok := r.split(r.text); ok {
 		return cells, nil
 	}
-	r.newParser()
 	if r.lastLine > r.line {
 		return nil, badf("a quote is missing or not doubled in the row of the lines %d to %d", r.line, r.lastLine)
 	}
 	return nil, badf("a quote is missing or not doubled")
+}
+
+// protectedCell is ="00123", by which exports keep a spreadsheet from changing a text.
+var protectedCell = regexp.MustCompile("(^|[,;\t|])=(\"[^\"]*\")")
+
+// split parses a row, unless its quotes are wrong.
+func (r *csvReader) split(row []byte) ([]string, bool) {
+	for _, text := range [][]byte{row, protectedCell.ReplaceAll(row, []byte("$1$2"))} {
+		r.source.Reset(text)
+		if cells, err := r.parser.Read(); err == nil && r.source.Len() == 0 {
+			return cells, true
+		}
+		r.newParser()
+	}
+	return nil, false
+}
+
+// decoded are the cells of a row that may be in another encoding than its file. ok is false for one that can't be split.
+func (r *csvReader) decoded() (cells []string, ok bool) {
+	if r.cut || len(r.text) > maxLine {
+		return nil, false
+	}
+	return r.split([]byte(decodedText(r.text)))
 }
 
 // undecodable is the error of a row in another encoding than that of the file.
@@ -181,7 +201,7 @@ func (r *csvReader) undecodable() error {
 	if r.isConverted() {
 		return badf("the row is not valid %s; save the file as UTF-8", r.encoding)
 	}
-	return badf("the row is not valid %s; save the file as UTF-8, or import it as %s", r.encoding, EncodingWindows1252)
+	return badf("the row is not valid %s; save the file as UTF-8, or import it as %s, as which this row is copied", r.encoding, EncodingWindows1252)
 }
 
 // rowOf writes one row as a file with this separator has it, without its end.

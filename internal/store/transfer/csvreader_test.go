@@ -47,7 +47,7 @@ func TestRowsAreFoundWithTheirLines(t *testing.T) {
 		{"line breaks and quotes in cells", "a,b\n\"1\r\n\"\"x\"\"\n\",2\n3,4\n", []string{`2 ["1\n\"x\"\n" "2"]`, `5 ["3" "4"]`}},
 		{"a quote within a cell ends with its line", "a,b\n5\" pipe,2\n3,4\n", []string{`2 ["a quote is missing or not doubled"]`, `3 ["3" "4"]`}},
 		{"a quote that does not end", "a,b\n\"1,2\n3,4\n", []string{`2 ["a quote is missing or not doubled in the row of the lines 2 to 3"]`}},
-		{"not UTF-8", "a,b\n1,\xff\n3,4\n", []string{`2 ["the row is not valid UTF-8; save the file as UTF-8, or import it as Windows-1252"]`, `3 ["3" "4"]`}},
+		{"not UTF-8", "a,b\n1,\xff\n3,4\n", []string{`2 ["the row is not valid UTF-8; save the file as UTF-8, or import it as Windows-1252, as which this row is copied"]`, `3 ["3" "4"]`}},
 		{"a broken character of UTF-16", "\xff\xfea\x00\n\x00\x00\xd8\n\x00b\x00", []string{`2 ["the row is not valid UTF-16 LE; save the file as UTF-8"]`, `3 ["b"]`}},
 	}
 	for _, c := range cases {

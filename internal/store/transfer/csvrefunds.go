@@ -23,7 +23,7 @@ const maxRefunds = 100_000
 type refund struct {
 	line     int // of the first of them
 	sum      countersign.Money
-	before   countersign.Money // by rows of earlier files
+	before   soldRow // by rows of earlier files
 	currency string
 	whole    bool // a row names no amount
 	charged  bool // back, by the buyer's bank
@@ -31,25 +31,28 @@ type refund struct {
 	inFile   bool // the sale is
 	staged   bool
 	known    bool // what is before
+	ends     bool // the sale, which is good for all that its own row says
 	rows     []refundRow
 }
 
 // refundRow is a row about the sale of another row.
 type refundRow struct {
 	line int
-	code string // its own
+	code string // its own, or the id of the refund
 	word string
 	// amount is what it pays back, 0 for all of the sale.
-	amount countersign.Money
-	part   storedb.RefundedPart // without an ID for one that names no amount, or repeats another
+	amount   countersign.Money
+	part     storedb.RefundedPart // without an ID for one that repeats another
+	repeated bool                 // without a code, and like a row of an earlier file
 }
 
 // findRefunds reads which sales are taken back by other rows, and which of them are in the file.
 func (imp *importer) findRefunds(ctx context.Context, file io.ReadSeeker) error {
 	p, most := imp.csv, cmp.Or(imp.options.mostAhead, maxRefunds)
 	p.refunds = map[string]*refund{}
-	err := imp.eachRow(ctx, file, func(line int, cells []string) bool {
+	err := imp.eachRow(ctx, file, func(line int, cells []string, unreadable error) bool {
 		l, err := p.sale(cells)
+		err = errors.Join(unreadable, err)
 		if l.sold.refundOf != "" && (err != nil || l.sold.isRefund(l.Price.Money, p.shop != nil)) {
 			p.addRefund(line, l, err)
 		}
@@ -61,7 +64,7 @@ func (imp *importer) findRefunds(ctx context.Context, file io.ReadSeeker) error 
 	if err != nil || len(p.refunds) == 0 {
 		return err
 	}
-	return imp.eachRow(ctx, file, func(_ int, cells []string) bool {
+	return imp.eachRow(ctx, file, func(_ int, cells []string, _ error) bool {
 		if l, err := p.sale(cells); err != nil || !l.sold.isRefund(l.Price.Money, p.shop != nil) {
 			for _, code := range codesIn(l.PurchaseCode) {
 				if r := p.refunds[rules.FoldCode(code)]; r != nil {
@@ -92,19 +95,18 @@ func (p *csvPlan) addRefund(line int, l purchaseLine, unreadable error) {
 		amount = l.sold.refund
 	}
 	amount = max(amount, -amount)
-	row := refundRow{line: line, code: l.PurchaseCode, word: cmp.Or(l.sold.word, "refund")}
+	row := refundRow{line: line, code: cmp.Or(l.PurchaseCode, l.sold.refundID), word: cmp.Or(l.sold.word, "refund")}
 	defer func() { r.rows = append(r.rows, row) }()
 	row.amount = amount
-	again := slices.IndexFunc(r.rows, func(other refundRow) bool { return other.code != "" && other.code == l.PurchaseCode })
+	again := slices.IndexFunc(r.rows, func(other refundRow) bool { return other.code != "" && other.code == row.code })
 	if again >= 0 && unreadable == nil {
 		if first := r.rows[again]; first.amount != amount {
 			r.fault = fmt.Sprintf("the lines %d and %d take this sale back with one code and different amounts", first.line, line)
 		}
 		return // the same row twice
 	}
-	if amount != 0 {
-		row.part = storedb.RefundedPart{ID: r.partID(l, amount), Amount: amount}
-	}
+	charged := l.sold.state == storedb.StateChargedBack || l.sold.disputed
+	row.part = storedb.RefundedPart{ID: r.partID(row, l.Date), Amount: amount, ChargedBack: charged}
 	switch {
 	case unreadable != nil:
 		r.fault = fmt.Sprintf("line %d takes this sale back and can't be read", line)
@@ -112,19 +114,19 @@ func (p *csvPlan) addRefund(line int, l purchaseLine, unreadable error) {
 		r.fault = fmt.Sprintf("the lines %d and %d take this sale back in two currencies", r.line, line)
 	}
 	r.whole = r.whole || amount == 0
-	r.charged = r.charged || l.sold.state == storedb.StateChargedBack || l.sold.disputed
+	r.charged = r.charged || charged
 	r.sum += amount
 }
 
 // partID tells a part that was paid back apart: by the code of its row, else by its time, its amount, and how many
 // of the same are before it.
-func (r *refund) partID(l purchaseLine, amount countersign.Money) string {
-	if l.PurchaseCode != "" {
-		return "code " + rules.FoldCode(l.PurchaseCode)
+func (r *refund) partID(row refundRow, at timestamp) string {
+	if row.code != "" {
+		return "code " + rules.FoldCode(row.code)
 	}
 	for n := 1; ; n++ {
-		id := fmt.Sprintf("%s %s %d", l.Date, amount, n)
-		if !slices.ContainsFunc(r.rows, func(row refundRow) bool { return row.part.ID == id }) {
+		id := fmt.Sprintf("%s %s %d", at, row.amount, n)
+		if !slices.ContainsFunc(r.rows, func(other refundRow) bool { return other.part.ID == id }) {
 			return id
 		}
 	}
@@ -136,17 +138,31 @@ func (imp *importer) readBefore(ctx context.Context, code string, r *refund) err
 		return nil
 	}
 	parts, err := imp.session.RefundedParts(ctx, rules.CodeDigest(imp.service.gate.Box(), code))
+	var others []storedb.RefundedPart
 	for _, part := range parts {
 		i := slices.IndexFunc(r.rows, func(row refundRow) bool { return row.part.ID == part.ID })
-		switch {
-		case i < 0:
-			r.before += part.Amount
-		case r.rows[i].part.Amount != part.Amount:
-			r.fault = fmt.Sprintf("line %d takes this sale back with a code under which an earlier file has another amount (%s)", r.rows[i].line, part.Amount.In(r.currency))
+		if i < 0 {
+			others = append(others, part)
+			continue
+		}
+		row := &r.rows[i]
+		row.repeated = row.code == ""
+		if row.amount != part.Amount && row.amount != 0 && part.Amount != 0 {
+			r.fault = fmt.Sprintf("line %d takes this sale back with a code under which an earlier file has another amount (%s)", row.line, part.Amount.In(r.currency))
 		}
 	}
-	r.known = err == nil
+	r.before, r.known = saidBy(others), err == nil
 	return err
+}
+
+// saidBy is what parts say together about their sale.
+func saidBy(parts []storedb.RefundedPart) (said soldRow) {
+	for _, p := range parts {
+		said.refund += p.Amount
+		said.refunded = said.refunded || p.Amount == 0
+		said.disputed = said.disputed || p.ChargedBack
+	}
+	return said
 }
 
 // keepParts notes the parts that rows of the file have paid back, and reports whether any is new.
@@ -155,16 +171,22 @@ func (imp *importer) keepParts(ctx context.Context, tx *storedb.DB, id int64) (a
 		return false, nil
 	}
 	for _, code := range slices.Sorted(maps.Keys(imp.csv.refunds)) { // two imports wait for each other in one order
-		r := imp.csv.refunds[code]
+		r, digest := imp.csv.refunds[code], rules.CodeDigest(imp.service.gate.Box(), code)
 		for _, row := range r.rows {
 			if _, bad := imp.bad[row.line]; bad || row.part.ID == "" || r.fault != "" {
 				continue
 			}
-			fresh, err := tx.AddRefundedPart(ctx, id, rules.CodeDigest(imp.service.gate.Box(), code), row.part)
+			fresh, err := tx.AddRefundedPart(ctx, id, digest, row.part)
 			if err != nil {
 				return false, err
 			}
 			added = added || fresh
+		}
+		if !r.ends {
+			continue
+		}
+		if err := tx.NoteEnded(ctx, id, digest); err != nil {
+			return false, err
 		}
 	}
 	return added, nil
@@ -178,7 +200,8 @@ func (r *refund) of(currency string) (soldRow, error) {
 	case r.currency != currency && !r.whole && !r.charged:
 		return soldRow{}, badf("line %d takes this sale back in %s, but it was paid in %s", r.line, r.currency, currency)
 	}
-	return soldRow{refund: r.sum + r.before, refunded: r.whole, disputed: r.charged}, nil
+	b := r.before
+	return soldRow{refund: r.sum + b.refund, refunded: r.whole || b.refunded, disputed: r.charged || b.disputed}, nil
 }
 
 // takeBack adds to the sale of one code what other rows say about it.
@@ -231,7 +254,7 @@ func (imp *importer) stageRefund(ctx context.Context, line int, l purchaseLine) 
 	case state == storedb.StateActive:
 		return &skippedRow{cmp.Or(l.sold.word, "refund") + " of a part", true}
 	}
-	r.staged = true
+	r.staged, r.ends = true, true
 	p.State, p.StateAt = state, l.Date
 	return imp.addPurchase(ctx, line, 0, l, p)
 }
@@ -262,13 +285,34 @@ func (imp *importer) settleRefunds(ctx context.Context, tx *storedb.DB) error {
 			}
 		}
 	}
+	imp.report.RepeatedRefunds = imp.repeatedRefunds()
 	return nil
+}
+
+// repeatedRefunds are the rows that an earlier file has, too, for all that they say.
+func (imp *importer) repeatedRefunds() (found Found) {
+	var lines []int
+	for _, r := range imp.csv.refunds {
+		for _, row := range r.rows {
+			if _, bad := imp.bad[row.line]; row.repeated && !bad && r.fault == "" {
+				lines = append(lines, row.line)
+			}
+		}
+	}
+	slices.Sort(lines)
+	for _, line := range lines {
+		found.note(line)
+	}
+	return found
 }
 
 // checkRefund is an error for a row that takes money back and does not say of which sale.
 func checkRefund(l purchaseLine) error {
 	if l.Price.Money < 0 {
 		return badf("the row takes %s back and does not say of which sale; mark that purchase yourself", (-l.Price.Money).In(l.Currency))
+	}
+	if l.sold.refundID != "" && !l.sold.isTakenBack() {
+		return badf("the row has the id of a refund and does not say what was paid back")
 	}
 	if l.sold.refund != 0 && !l.sold.priced {
 		return badf("a part may have been paid back: the row has a refunded amount and no price")

@@ -2,6 +2,7 @@ package transfer_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"maps"
@@ -292,12 +293,18 @@ func TestARowThatNamesTwoLicensesIsRejected(t *testing.T) {
 			{"Rain - Regular License", "", "Extended", `"Rain - Regular License" and "Extended"`},
 			{"Rain", "(Extended)", "Regular", `"(Extended)" and "Regular"`},
 			{"Rain [Regular]", "Site - Extended", "", `"Site - Extended" and "Rain [Regular]"`},
+			{"Rain", "Regular / Extended", "", "cell"}, {"Rain", "", "Regular / Extended", "cell"}, {"Rain", "Site, Extended and Regular License", "", "cell"}, {"Rain", "regular extended", "", "cell"},
+			{"Rain (Regular / Extended)", "", "", "cell"}, {"Rain - Regular | Extended", "", "", "cell"}, {"Rain", "Regular, 12 months of Extended support", "", ""}, {"Rain", "", "Regular License or Regular", ""},
 			{"Rain (Extended)", "Extended", "Extended License", ""}, {"Rain (Extended)", "", "", ""}, {"Rain", "Extended support", "Regular", ""},
 		}
 		file, wrong := "code,item,variant,license,currency,date\n", map[int]string{}
 		for i, r := range rows {
-			file += fmt.Sprintf("CODE-%d,%s,%s,%s,USD,2026-04-27\n", i, r.item, r.variant, r.license)
-			if r.want != "" {
+			file += fmt.Sprintf("CODE-%02d,%s,%q,%s,USD,2026-04-27\n", i, r.item, r.variant, r.license)
+			switch r.want {
+			case "":
+			case "cell":
+				wrong[i+2] = fmt.Sprintf("the cell %q names two licenses; write the one that was sold", cmp.Or(r.variant, r.license, r.item))
+			default:
 				wrong[i+2] = "the row names two licenses, " + r.want
 			}
 		}
@@ -305,7 +312,7 @@ func TestARowThatNamesTwoLicensesIsRejected(t *testing.T) {
 		o.SkipBad = true
 		_, bad := f.ImportText(t, file, o)
 		wantLines(t, bad, wrong)
-		if got := codesAndLicenses(t, f); got != "CODE-4 Extended CODE-5 Extended CODE-6 Regular" {
+		if got := codesAndLicenses(t, f); got != "CODE-10 Regular CODE-11 Regular CODE-12 Extended CODE-13 Extended CODE-14 Regular" {
 			t.Error(got)
 		}
 	})

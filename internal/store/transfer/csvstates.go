@@ -88,7 +88,7 @@ type soldRow struct {
 	revoked, disabled                bool
 	unpaid, cancelled, renewal, test bool
 	refund                           countersign.Money // what was paid back
-	refundOf                         string            // the code of the sale that the row takes back
+	refundOf, refundID               string            // the code of the sale that the row takes back, and what tells the refund apart
 	each                             bool              // the price is that of each code of the row
 	part                             bool              // a part was paid back, by the word of its state
 	inOrder, noPrice                 bool              // the refund is that of an order of several rows, or the price is
@@ -164,15 +164,17 @@ var takenBack = []string{"refund", "dispute", "chargeback", "chargedback", "revo
 // badBegin is how words begin, folded, that say so in a cell.
 var badBegin = []string{"refund", "chargeback", "chargedback", "disput", "cancel", "void", "fail", "revok", "banned", "unpaid"}
 
-// saysTakenBack reports whether a cell is a word for a sale that was taken back or never paid.
+// saysTakenBack reports whether a cell, or a part of it, is a word for a sale that was taken back or never paid.
 func saysTakenBack(cell string) bool {
 	const shortest, longest = 4, 24
 	if len(cell) < shortest || len(cell) > longest {
 		return false
 	}
-	word := fold(cell)
-	state, usual := usualStates[word]
-	return usual && heavier(state, storedb.StateActive) || slices.ContainsFunc(badBegin, func(begin string) bool { return strings.HasPrefix(word, begin) })
+	return slices.ContainsFunc(strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune(",;/|+&\n", r) }), func(part string) bool {
+		word := fold(part)
+		state, usual := usualStates[word]
+		return len(word) >= shortest && (usual && heavier(state, storedb.StateActive) || slices.ContainsFunc(badBegin, func(begin string) bool { return strings.HasPrefix(word, begin) }))
+	})
 }
 
 func ignoredState(format string, args ...any) error {

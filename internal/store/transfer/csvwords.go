@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/countersign/countersign/internal/spreadsheet"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
@@ -48,7 +47,7 @@ func (p *csvPlan) look(ctx context.Context, r *csvReader) (first [][]string, wor
 		}
 		clear(row)
 		for i, cell := range cells[:min(len(cells), len(row))] {
-			row[i] = spreadsheet.Uncell(cell)
+			row[i] = plainCell(cell)
 		}
 		if len(first) < previewRows {
 			first = append(first, slices.Clone(row))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -131,7 +132,7 @@ func checkNotUTF8(file io.ReadSeeker, said string) error {
 	case err != nil:
 		return fmt.Errorf("store: import: %w", err)
 	case line > 0:
-		return fault.Invalid("import_utf8", fmt.Sprintf("Line %d has characters in UTF-8, so the file is not %s. Import it as UTF-8; if its lines have several encodings, save it as UTF-8 first", line, said))
+		return fault.Invalid("import_utf8", fmt.Sprintf("Line %d has characters in UTF-8, so the file is not %s. Import it as UTF-8: the lines of another encoding are then rejected, and copied for a correction", line, said))
 	}
 	return nil
 }
@@ -155,6 +156,20 @@ func firstLineInUTF8(r *bufio.Reader) (int, error) {
 			return 0, err
 		}
 	}
+}
+
+// decodedText is a text in UTF-8 in which somebody has put bytes of older Windows programs.
+func decodedText(text []byte) string {
+	var out strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		if r == utf8.RuneError && size == 1 {
+			r = charmap.Windows1252.DecodeByte(text[0])
+		}
+		out.WriteRune(r)
+		text = text[size:]
+	}
+	return out.String()
 }
 
 // byteCounter counts what is read.

@@ -1,6 +1,10 @@
 package transfer
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Found counts lines of an import that deserve a warning.
 type Found struct {
@@ -23,4 +27,16 @@ func firstLines(lines []int, line int) []int {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// NamedLines names the first of count lines in words.
+func NamedLines(count int, first []int) string {
+	lines := make([]string, len(first))
+	for i, line := range first {
+		lines[i] = strconv.Itoa(line)
+	}
+	if count == 1 {
+		return "line " + lines[0]
+	}
+	return "for example lines " + strings.Join(lines, ", ")
 }

@@ -105,6 +105,9 @@ type ImportReport struct {
 	Kept Found `json:"kept,omitzero"`
 	// NoPrice are rows of CSV without a price: their order has several rows and one total.
 	NoPrice Found `json:"no_price,omitzero"`
+	// RepeatedRefunds are rows of refunds without an id of their own that are like those of earlier imports, and
+	// were taken for the same.
+	RepeatedRefunds Found `json:"repeated_refunds,omitzero"`
 	// CSV describes how a file of CSV was read.
 	CSV *CSVReport `json:"csv,omitempty"`
 	// NoPicture counts items without a thumbnail or a preview image.

@@ -182,12 +182,7 @@ func (imp *importer) dropStale(ctx context.Context, tx *storedb.DB) error {
 	if err != nil {
 		return err
 	}
-	for _, line := range lines {
-		if err := imp.unstage(ctx, tx, storedb.StagedItems, line, "somebody has changed this item while the file was read; import the row again"); err != nil {
-			return err
-		}
-	}
-	return nil
+	return imp.unstageAll(ctx, tx, storedb.StagedItems, lines, "somebody has changed this item while the file was read; import the row again")
 }
 
 // dropLost takes purchases out of the stage whose item their workspace has no more.
@@ -196,12 +191,7 @@ func (imp *importer) dropLost(ctx context.Context, tx *storedb.DB) error {
 	if err != nil {
 		return err
 	}
-	for _, line := range lines {
-		if err := imp.unstage(ctx, tx, storedb.StagedPurchases, line, "the item of this purchase was removed while the file was read"); err != nil {
-			return err
-		}
-	}
-	return nil
+	return imp.unstageAll(ctx, tx, storedb.StagedPurchases, lines, "the item of this purchase was removed while the file was read")
 }
 
 // dropConflicts takes purchases out of the stage whose code another workspace has.
@@ -217,7 +207,13 @@ func (imp *importer) dropConflicts(ctx context.Context, tx *storedb.DB) error {
 		if err := imp.takeClash(line); err != nil {
 			return err
 		}
-		if err := imp.unstage(ctx, tx, storedb.StagedPurchases, line, codeTaken); err != nil {
+	}
+	return imp.unstageAll(ctx, tx, storedb.StagedPurchases, lines, codeTaken)
+}
+
+func (imp *importer) unstageAll(ctx context.Context, tx *storedb.DB, table storedb.Staged, lines []int, reason string) error {
+	for _, line := range lines {
+		if err := imp.unstage(ctx, tx, table, line, reason); err != nil {
 			return err
 		}
 	}

@@ -73,22 +73,34 @@ func (s *Service) Preview(ctx context.Context, a people.Actor, id int64, rows Ro
 }
 
 // preview reads the beginning of a file; it is nil for one that is not CSV.
-func (s *Service) preview(ctx context.Context, a people.Actor, path string, n NewImport) (*CSVPreview, error) {
+func (s *Service) preview(ctx context.Context, a people.Actor, path string, n NewImport) (p *CSVPreview, err error) {
+	n.CSV.Workspace = n.Workspace
+	err = s.readUpload(a, path, n, func(imp *importer, rows *csvReader) error {
+		p, err = imp.preview(ctx, rows)
+		return err
+	})
+	return p, err
+}
+
+// readUpload calls do with the rows of a file, if it is CSV.
+func (s *Service) readUpload(a people.Actor, path string, n NewImport, do func(*importer, *csvReader) error) error {
 	file, isCSV, err := openUpload(path, n.File)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer file.Close()
 	if !isCSV {
-		return nil, nil
+		return nil
 	}
 	if err := checkNotUTF8(file, n.CSV.Encoding); err != nil {
-		return nil, err
+		return err
 	}
-	n.CSV.Workspace = n.Workspace
 	imp := &importer{service: s, actor: a, options: ImportOptions{CSV: &n.CSV}, session: s.db}
-	reader := newCSVReader(file, n.CSV.Encoding)
-	plan, err := imp.readHeader(ctx, reader)
+	return do(imp, newCSVReader(file, n.CSV.Encoding))
+}
+
+func (imp *importer) preview(ctx context.Context, rows *csvReader) (*CSVPreview, error) {
+	plan, err := imp.readHeader(ctx, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -102,10 +114,10 @@ func (s *Service) preview(ctx context.Context, a people.Actor, path string, n Ne
 	if plan.shop != nil {
 		p.Set = plan.shop.set
 	}
-	if plan.items.byName, err = itemsByName(ctx, s.db, plan.workspace.ID); err != nil {
+	if plan.items.byName, err = itemsByName(ctx, imp.session, plan.workspace.ID); err != nil {
 		return nil, err
 	}
-	p.First, p.Words, err = plan.look(ctx, reader)
+	p.First, p.Words, err = plan.look(ctx, rows)
 	return p, err
 }
 
@@ -134,20 +146,10 @@ func fieldsOf(rows Rows) (all, required []string) {
 // checkColumns is an error (csv_columns) when the columns of a file can't be read as an import is
 // to read them.
 func (s *Service) checkColumns(ctx context.Context, a people.Actor, path string, n NewImport) error {
-	file, isCSV, err := openUpload(path, n.File)
-	if err != nil {
+	return s.readUpload(a, path, n, func(imp *importer, rows *csvReader) error {
+		_, err := imp.planCSV(ctx, rows)
 		return err
-	}
-	defer file.Close()
-	if !isCSV {
-		return nil
-	}
-	if err := checkNotUTF8(file, n.CSV.Encoding); err != nil {
-		return err
-	}
-	imp := &importer{service: s, actor: a, options: ImportOptions{CSV: &n.CSV}, session: s.db}
-	_, err = imp.planCSV(ctx, newCSVReader(file, n.CSV.Encoding))
-	return err
+	})
 }
 
 // RejectedRow is a row that was rejected, as text.

@@ -116,6 +116,10 @@ func (s *Service) undo(ctx context.Context, tx *storedb.DB, a people.Actor, repo
 	case !i.UndoneAt.IsZero():
 		return fault.Conflict("import_undone", fmt.Sprintf("The import %d was already undone, on %s", i.ID, i.UndoneAt))
 	}
+	ended, err := tx.EndedByParts(ctx, i.ID)
+	if err != nil {
+		return err
+	}
 	purchases, err := tx.UndoPurchases(ctx, i, namedRows)
 	if err != nil {
 		return err
@@ -129,6 +133,11 @@ func (s *Service) undo(ctx context.Context, tx *storedb.DB, a people.Actor, repo
 	if len(report.Left) > 0 && !rest {
 		return errNotWritten
 	}
+	again, err := undoParts(ctx, tx, i.ID, ended)
+	if err != nil {
+		return err
+	}
+	report.Purchases.Restored += again
 	if err := tx.KeepImportedVersions(ctx, i.ID, storedb.ItemVersion{At: s.timestamp(), Actor: a.ID}); err != nil {
 		return err
 	}
@@ -136,6 +145,30 @@ func (s *Service) undo(ctx context.Context, tx *storedb.DB, a people.Actor, repo
 		return err
 	}
 	return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionUndoImport, Workspace: workspace, Subject: strconv.FormatInt(i.ID, 10), Detail: i.File, After: report.describe()})
+}
+
+// undoParts forgets the refunds that an import has noted. Purchases that they have ended, together with those of
+// other imports, become what the others say. It counts the purchases that are active again.
+func undoParts(ctx context.Context, tx *storedb.DB, id int64, ended []storedb.EndedPurchase) (again int64, err error) {
+	if err := tx.RemoveParts(ctx, id); err != nil {
+		return 0, err
+	}
+	for _, e := range ended {
+		parts, err := tx.RefundedParts(ctx, e.Digest)
+		if err != nil {
+			return 0, err
+		}
+		said := saidBy(parts)
+		state := said.settle(e.Price)
+		changed, err := tx.SetByParts(ctx, e, state)
+		if err != nil {
+			return 0, err
+		}
+		if changed && state == storedb.StateActive {
+			again++
+		}
+	}
+	return again, nil
 }
 
 // Prune forgets imports that are too old to be undone.

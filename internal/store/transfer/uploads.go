@@ -172,7 +172,7 @@ func (r *rejectedFile) remove() error {
 
 func (r *rejectedFile) add(number int, reason string, line []byte) {
 	if !r.isCSV {
-		line = rowOf(',', spreadsheet.Row([]string{strconv.Itoa(number), reason, strings.ToValidUTF8(string(line), "\ufffd")}))
+		line = rowOf(',', spreadsheet.Row([]string{strconv.Itoa(number), reason, decodedText(line)}))
 	}
 	if line == nil || r.err != nil || r.room <= 0 {
 		return

@@ -1,0 +1,89 @@
+package store_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/store/storetest"
+)
+
+func keyFile(place dbtest.DB) string { return filepath.Join(place.Dir, keyfile.FileName) }
+
+func TestAMissingKeyFileIsNotReplacedAndErrorsNameTheRightOne(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
+		names := func(boxes ...*keyfile.Box) {
+			t.Helper()
+			message := storetest.MessageOf(storetest.Unprepared(t, place).Prepare(t.Context()))
+			for _, box := range boxes {
+				if !strings.Contains(message, keyfile.KeyName(box.Check())) {
+					t.Errorf("message %q does not name %s", message, keyfile.KeyName(box.Check()))
+				}
+			}
+		}
+		first := storetest.Prepared(t, place).Gate().Box()
+		remove(t, keyFile(place))
+		names(first)
+		second, err := keyfile.Create(place.Dir) // fails if there is one
+		if err != nil {
+			t.Fatal(err)
+		}
+		names(first, second)
+	})
+}
+
+func TestKeyGivenAsText(t *testing.T) {
+	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
+		elsewhere := t.TempDir()
+		if _, err := keyfile.Create(elsewhere); err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(filepath.Join(elsewhere, keyfile.FileName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := storetest.OptionsOf(place, storetest.NewClock())
+		o.KeyText = string(content)
+		if err := storetest.Opened(t, o).Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(keyFile(place)); err == nil {
+			t.Error("a key file was made although the key is given")
+		}
+		if err := storetest.Opened(t, o).Prepare(t.Context()); err != nil {
+			t.Errorf("the second time: %v", err)
+		}
+		o.KeyText = "something else"
+		err = storetest.Opened(t, o).Prepare(t.Context())
+		storetest.WantError(t, err, "key_unreadable")
+		if strings.Contains(storetest.MessageOf(err), "something else") {
+			t.Errorf("message %q shows what was given", storetest.MessageOf(err))
+		}
+		storetest.WantError(t, storetest.Unprepared(t, place).Prepare(t.Context()), "key_missing")
+	})
+}
+
+// Two servers share one PostgreSQL database: the second needs the key file of the
+// first.
+func TestSecondDataFolderOnOneDatabase(t *testing.T) {
+	place := dbtest.New(t, dbtest.Postgres)
+	f := storetest.Prepared(t, place)
+	second := place
+	second.Dir = t.TempDir()
+	err := storetest.Unprepared(t, second).Prepare(t.Context())
+	storetest.WantError(t, err, "key_missing")
+	if !strings.Contains(storetest.MessageOf(err), keyfile.KeyName(f.Gate().Box().Check())) {
+		t.Errorf("message %q does not say which key file belongs here", storetest.MessageOf(err))
+	}
+	content, err := os.ReadFile(keyFile(place))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, keyFile(second), string(content))
+	if err := storetest.Unprepared(t, second).Prepare(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
