@@ -45,7 +45,7 @@ const silver, gold = 1, 2
 // the service appended and put.
 type fixture struct {
 	*Service
-	at    dbtest.DB
+	at dbtest.DB
 	// store is that of the application, elsewhere of all others, and simulated of test mode.
 	store, elsewhere, simulated *scripted
 	clock                       *dbtest.Clock

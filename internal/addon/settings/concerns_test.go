@@ -7,14 +7,12 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
-	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // addPurchases writes purchases: of ana in two applications, of ben, one that has ended, one of nobody, and a simulated one.
 func addPurchases(t *testing.T, f *addontest.Fixture) {
 	t.Helper()
-	noon := sqldb.Time{Time: addontest.Noon}
-	for i, p := range []addondb.Purchase{
+	for _, p := range []addondb.Purchase{
 		{UserID: "ana", Application: "com.tuneful.old", Access: true}, {UserID: "ana", Application: "com.tuneful.app", Access: true},
 		{UserID: "ben", Application: "com.tuneful.app", Access: true}, {UserID: "eva", Application: "com.tuneful.app"},
 		{Application: "com.tuneful.app", Access: true}, {UserID: "tom", Application: "com.tuneful.app", Access: true, Environment: "simulated"},
@@ -22,14 +20,7 @@ func addPurchases(t *testing.T, f *addontest.Fixture) {
 		if p.Environment == "" {
 			p.Environment = "production"
 		}
-		p.Name, p.TokenDigest, p.StatusSince, p.ReadAt, p.CreatedAt, p.StartedAt = string(rune('a'+i)), []byte{byte(i)}, noon, noon, noon, noon
-		err := addontest.Database(t, f.At).Tx(t.Context(), func(tx *addondb.DB) error {
-			_, err := tx.AddPurchase(t.Context(), p)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		addontest.AddPurchase(t, f.At, p)
 	}
 }
 
