@@ -1,6 +1,7 @@
 package simulator_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -62,6 +63,22 @@ func TestWhatAnAppBoughtIsActivatedByItsNotification(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.await(t, "ana", "active", 1)
+	})
+}
+
+// The settings that a process has cached may be older than the publication that ended test mode.
+func TestNothingIsBoughtAfterTheStoreWasEmptied(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		cached, err := f.Simulator.Selling(t.Context())
+		if err == nil {
+			err = f.publish(t.Context(), map[string]string{iap.KeySandboxEnabled: "0"})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Simulator.Selling = func(context.Context) (iap.Selling, error) { return cached, nil }
+		_, err = f.Simulator.BuyForApp(t.Context(), "ana", "gold_monthly", "")
+		wantCode(t, err, "test_mode_off")
 	})
 }
 

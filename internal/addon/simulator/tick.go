@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
-	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/membership"
 )
 
@@ -26,8 +25,7 @@ func (s *Service) Tick(ctx context.Context, _ []byte) (again time.Time, err erro
 	}
 	if !selling.Simulated {
 		return time.Time{}, s.db.Tx(ctx, func(tx *addondb.DB) error {
-			last, err := tx.LastVersion(ctx) // another process may have published
-			if err != nil || iap.ValuesOf(last.Settings.V).Sandbox {
+			if on, err := isOn(ctx, tx); err != nil || on {
 				return err
 			}
 			return s.forget(ctx, tx)
