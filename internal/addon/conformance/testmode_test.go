@@ -72,7 +72,7 @@ var testModeCases = []conformance{
 		}
 		s.want("7", "active Gold")
 	}},
-	{name: "after the application ID changed, a purchase is read, acknowledged and renewed where it was made", rule: "application ID", run: func(s *site) {
+	{name: "after the application ID changed, a purchase is read, acknowledged and renewed under its own ID", rule: "application ID", run: func(s *site) {
 		token := s.boughtUnacknowledged("7")
 		if got := s.publishes(iap.KeyPackageName, "com.cafe.next"); got != "application_changed: 1 member" {
 			s.t.Error(got)
