@@ -80,6 +80,20 @@ func (c *AppClient) RestorePurchases(ctx context.Context, purchaseTokens []strin
 	return restored, err
 }
 
+// BuySimulated buys in the simulated store while the site is in test mode, in place of the purchase flow of the store.
+// replacesToken is the purchase token of the user's subscription that this one replaces, "" for none. The call can be
+// repeated: while the user has the product, it returns the token of that subscription.
+func (c *AppClient) BuySimulated(ctx context.Context, productID, replacesToken string) (IAPSimulatedPurchase, error) {
+	sent := map[string]string{"product_id": productID}
+	if replacesToken != "" {
+		sent["replaces_token"] = replacesToken
+	}
+	bought, _, err := call(ctx, c.caller(), "buy in test mode", sending("api-addons/iap/simulated/purchases", sent), func(p IAPSimulatedPurchase) error {
+		return missing(p.PurchaseToken, "no purchase token in it")
+	})
+	return bought, err
+}
+
 // Membership returns what the user has. last is what an earlier call returned, or its zero value: it is returned again
 // when nothing changed, and the addon then sends no body.
 func (c *AppClient) Membership(ctx context.Context, last IAPMembershipRead) (IAPMembershipRead, error) {

@@ -41,6 +41,7 @@ func TestASuccessWithoutItsContentIsAnError(t *testing.T) {
 		"intent":     func(ctx context.Context) error { _, err := app.Intent(ctx, nil); return err },
 		"verify":     func(ctx context.Context) error { _, err := app.VerifyPurchase(ctx, "t", "p"); return err },
 		"restore":    func(ctx context.Context) error { _, err := app.RestorePurchases(ctx, nil); return err },
+		"simulated":  func(ctx context.Context) error { _, err := app.BuySimulated(ctx, "p", "t"); return err },
 		"membership": func(ctx context.Context) error { _, err := app.Membership(ctx, none); return err },
 		"signed":     func(ctx context.Context) error { _, err := app.SignedMembership(ctx, none); return err },
 		"purchases":  func(ctx context.Context) error { _, err := app.Purchases(ctx, "c", 1); return err },

@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"internal/addon/api":        {"", "internal/addon", "internal/addon/events", "internal/addon/membership", "internal/addon/settings", "internal/fault", "internal/limit", "internal/people", "internal/play", "internal/prepared", "internal/sqldb", "internal/web"},
 	"internal/addon/entitle":    {"internal/play"},
 	"internal/addon/events":     {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/input", "internal/dial", "internal/fault", "internal/health", "internal/hook", "internal/jobs", "internal/keyfile", "internal/people", "internal/sqldb"},
-	"internal/addon/iap":        {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/input", "internal/cached", "internal/fault", "internal/health", "internal/keyfile", "internal/people", "internal/play", "internal/sqldb"},
+	"internal/addon/iap":        {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/input", "internal/cached", "internal/fault", "internal/health", "internal/keyfile", "internal/people", "internal/play", "internal/sqldb", "internal/wording"},
 	"internal/addon/input":      {"internal/addon/secretscan", "internal/fault"},
 	"internal/addon/membership": {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/iap", "internal/addon/input", "internal/addon/numbers", "internal/cached", "internal/fault", "internal/keyfile", "internal/limit", "internal/people", "internal/play", "internal/prepared", "internal/sqldb"},
 	"internal/addon/numbers":    {"internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/fault", "internal/people"},

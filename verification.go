@@ -13,6 +13,15 @@ type IAPIntent struct {
 	Warnings []string `json:"warnings"`
 }
 
+// IAPSimulatedPurchase is a purchase that an app made in the simulated store of test mode.
+type IAPSimulatedPurchase struct {
+	// PurchaseToken is for [AppClient.VerifyPurchase] and [AppClient.RestorePurchases].
+	PurchaseToken string `json:"purchase_token"`
+	ProductID     string `json:"product_id"`
+	// AccountID is the obfuscated account id that the purchase has.
+	AccountID string `json:"obfuscated_account_id"`
+}
+
 // IAPVerification is what became of a purchase token.
 type IAPVerification struct {
 	// Result is "created", "unchanged" or "updated", and "queued" while the store does not answer.

@@ -332,7 +332,14 @@ func newSettingsPublish(a *app) *cobra.Command {
 	c := on(a.withAddon, &cobra.Command{
 		Use: "publish -m NOTE", Short: "Publish the draft; servers use it within a second", Args: cli.Args(), PreRunE: cli.Require("message"),
 	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
-		done, err := s.Settings.Publish(ctx, operator(), 0, note)
+		draft, err := s.Settings.Draft(ctx, operator())
+		if err == nil {
+			err = a.confirmPublish(ctx, draft.Problems)
+		}
+		if err != nil {
+			return err
+		}
+		done, err := s.Settings.Publish(ctx, operator(), draft.Revision, note)
 		return a.showPublication(done, err)
 	})
 	c.Flags().StringVarP(&note, "message", "m", "", "a `note` for the history: what was changed and why (required)")
@@ -346,12 +353,32 @@ func newSettingsRollback(a *app) *cobra.Command {
 		Long: `Publish the values of an earlier version again, as a new version. Changes in the draft are
 kept.`,
 	}, func(ctx context.Context, s *addon.Addon, number int64) error {
+		version, err := s.Settings.Version(ctx, operator(), number)
+		if err == nil {
+			err = a.confirmPublish(ctx, version.Concerns)
+		}
+		if err != nil {
+			return err
+		}
 		done, err := s.Settings.Rollback(ctx, operator(), number, note)
 		return a.showPublication(done, err)
 	})
 	c.Args = cli.Args("version")
 	c.Flags().StringVarP(&note, "message", "m", "", "a `note` for the history")
 	return c
+}
+
+// confirmPublish asks about what a publish changes for members.
+func (a *app) confirmPublish(ctx context.Context, problems []settings.Problem) error {
+	for _, p := range problems {
+		if !p.Asks() {
+			continue
+		}
+		if err := a.Confirm(ctx, p.Text+". Publish?"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // publicationView is the result of a publish.

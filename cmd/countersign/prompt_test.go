@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
 )
@@ -79,6 +81,30 @@ func TestRotatingWithinAnOverlapAsksAPerson(t *testing.T) {
 			}
 			if rotated := must(t, dir, "store", "key", "reveal", "1").out != value; rotated != (tt.code == cli.ExitOK) {
 				t.Errorf("rotated: %t", rotated)
+			}
+		})
+	}
+}
+
+func TestTestModeWithMembersAsksAPerson(t *testing.T) {
+	at := sites.New(t, dbtest.SQLite)
+	addontest.AddPurchase(t, at, addondb.Purchase{UserID: "ana", Environment: "production", Application: "com.tuneful.app", Access: true})
+	must(t, "", "addon", "iap", "set", "iapSandboxEnabled", "1", "--data", at.Dir)
+	for _, tt := range []struct {
+		name, typed string
+		args        []string
+		code        int
+	}{
+		{"n publishes nothing", "n\n", []string{"publish", "-m", "Test"}, cli.ExitFailed},
+		{"y publishes", "y\n", []string{"publish", "-m", "Test"}, cli.ExitOK},
+		{"its end is not asked about", "", []string{"rollback", "1"}, cli.ExitOK},
+		{"a rollback asks too", "n\n", []string{"rollback", "2"}, cli.ExitFailed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := asPerson(t, t.Context(), "", tt.typed, append([]string{"addon", "settings", "--data", at.Dir}, tt.args...)...)
+			asked := strings.Contains(r.err, "1 member has purchases in the real store") && strings.Contains(r.err, "Publish? [y/N]")
+			if r.code != tt.code || asked != (tt.typed != "") {
+				t.Errorf("exit %d, asked %t: %q", r.code, asked, r.err)
 			}
 		})
 	}

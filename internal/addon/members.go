@@ -39,6 +39,7 @@ func (a *Addon) openMembers() {
 	a.Simulator = simulator.New(simulator.Options{
 		DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Members: a.Members, Events: a.Events, Put: a.putTask, Log: a.log,
 	})
+	a.Settings.WatchPublished(a.Simulator.Published)
 	works := a.Members.Works()
 	works[simulator.KindTick] = membership.Work{Do: a.Simulator.Tick, Retries: works[membership.KindSweep].Retries}
 	for kind, work := range works {
@@ -87,7 +88,7 @@ func (a *Addon) startMembers(ctx context.Context) {
 	}
 }
 
-// plays keeps the client of the app's store while the settings stay the same.
+// plays keeps the clients of the app's store, one for each application, while the service account stays the same.
 type plays struct {
 	// url replaces the addresses of Google, "" for those.
 	url string
@@ -95,8 +96,7 @@ type plays struct {
 
 	mu      sync.Mutex
 	account []byte
-	app     string
-	client  *play.Client
+	clients map[string]*play.Client // by application
 }
 
 // openStore returns the store for settings: Google Play, or in test mode the simulated store.
@@ -113,8 +113,11 @@ func (a *Addon) openStore(s iap.Selling) (membership.Store, error) {
 func (p *plays) open(s iap.Selling) (*play.Client, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.client != nil && p.app == s.Application && bytes.Equal(p.account, s.ServiceAccount) {
-		return p.client, nil
+	if !bytes.Equal(p.account, s.ServiceAccount) {
+		p.clients = nil
+	}
+	if client := p.clients[s.Application]; client != nil {
+		return client, nil
 	}
 	o := play.Options{ServiceAccount: s.ServiceAccount, Package: s.Application, URL: p.url, Now: p.now, Rate: playRate}
 	if p.url != "" {
@@ -124,6 +127,9 @@ func (p *plays) open(s iap.Selling) (*play.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.client, p.app, p.account = client, s.Application, s.ServiceAccount
+	if p.clients == nil {
+		p.clients, p.account = map[string]*play.Client{}, s.ServiceAccount
+	}
+	p.clients[s.Application] = client
 	return client, nil
 }

@@ -50,11 +50,6 @@ func (d *DB) OpenMessages(ctx context.Context, before sqldb.Time, limit int) ([]
 	return sqldb.List(ctx, d.Queries, scanMessage, selectInbox+`WHERE processed_at IS NULL AND token_digest IS NOT NULL AND received_at < $1 ORDER BY id LIMIT $2`, before, limit)
 }
 
-// HasOpenMessages reports whether one about a token is not processed yet.
-func (d *DB) HasOpenMessages(ctx context.Context, digest []byte) (bool, error) {
-	return sqldb.One(ctx, d.Queries, sqldb.Value[bool], `SELECT EXISTS (SELECT 1 FROM inbox WHERE token_digest = $1 AND processed_at IS NULL)`, digest)
-}
-
 // HasMessages reports whether there is one about a token.
 func (d *DB) HasMessages(ctx context.Context, digest []byte) (bool, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[bool], `SELECT EXISTS (SELECT 1 FROM inbox WHERE token_digest = $1)`, digest)

@@ -140,3 +140,30 @@ func (d *DB) FindPurchases(ctx context.Context, text, platform string, digest []
 		OR id IN (SELECT purchase_id FROM purchase_items WHERE order_id = $1 UNION SELECT purchase_id FROM purchase_history WHERE order_id = $1)
 		ORDER BY id DESC LIMIT $4`, text, digest, platform, limit)
 }
+
+// HasApplication reports whether a purchase of the real store was made in an application.
+func (d *DB) HasApplication(ctx context.Context, application string) (bool, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[bool], `SELECT EXISTS (SELECT 1 FROM purchases WHERE application = $1 AND environment <> 'simulated')`, application)
+}
+
+// Applications lists those in which purchases of the real store were made that have access, or had it after a time.
+func (d *DB) Applications(ctx context.Context, since sqldb.Time) ([]string, error) {
+	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT DISTINCT application FROM purchases
+		WHERE environment <> 'simulated' AND (access OR expires_at >= $1) ORDER BY application`, since)
+}
+
+// Members counts the users who have access from purchases of a kind.
+type Members struct {
+	// Real is from the real store, Elsewhere from there in another application, Simulated from the simulated store.
+	Real, Elsewhere, Simulated int64
+}
+
+// CountMembers counts them beside an application.
+func (d *DB) CountMembers(ctx context.Context, application string) (Members, error) {
+	return sqldb.One(ctx, d.Queries, func(r sqldb.Row) (m Members, err error) {
+		err = r.Scan(&m.Real, &m.Elsewhere, &m.Simulated)
+		return m, err
+	}, `SELECT count(DISTINCT CASE WHEN environment <> 'simulated' THEN user_id END),
+		count(DISTINCT CASE WHEN environment <> 'simulated' AND application <> $1 THEN user_id END),
+		count(DISTINCT CASE WHEN environment = 'simulated' THEN user_id END) FROM purchases WHERE access AND user_id <> ''`, application)
+}

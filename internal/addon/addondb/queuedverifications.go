@@ -16,25 +16,27 @@ type QueuedVerification struct {
 	Product     string // that the app expects, "" for any
 	Restoring   bool
 	Simulated   bool // it was made in test mode
+	// Application is the Android application ID of the settings at the time, "" for one of an earlier version.
+	Application string
 	Unknown     bool // the store did not know the token
 	QueuedAt    sqldb.Time
 }
 
 const (
-	queuedColumns = `user_id, token_digest, sealed, product, restoring, simulated, unknown, queued_at`
+	queuedColumns = `user_id, token_digest, sealed, product, restoring, simulated, application, unknown, queued_at`
 	selectQueued  = `SELECT id, ` + queuedColumns + ` FROM queued_verifications `
 )
 
 func scanQueued(r sqldb.Row) (q QueuedVerification, err error) {
-	err = r.Scan(&q.ID, &q.UserID, &q.TokenDigest, &q.Sealed, &q.Product, &q.Restoring, &q.Simulated, &q.Unknown, &q.QueuedAt)
+	err = r.Scan(&q.ID, &q.UserID, &q.TokenDigest, &q.Sealed, &q.Product, &q.Restoring, &q.Simulated, &q.Application, &q.Unknown, &q.QueuedAt)
 	return q, err
 }
 
 // PutQueuedVerification writes one, or what is new of one that is there, and returns its id.
 func (d *DB) PutQueuedVerification(ctx context.Context, q QueuedVerification) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO queued_verifications (`+queuedColumns+`)
-		VALUES `+sqldb.Placeholders(1, 8, 1)+` ON CONFLICT (user_id, token_digest) DO UPDATE SET product = excluded.product, restoring = excluded.restoring,
-		unknown = excluded.unknown RETURNING id`, q.UserID, q.TokenDigest, q.Sealed, q.Product, q.Restoring, q.Simulated, q.Unknown, q.QueuedAt)
+		VALUES `+sqldb.Placeholders(1, 9, 1)+` ON CONFLICT (user_id, token_digest) DO UPDATE SET product = excluded.product, restoring = excluded.restoring,
+		unknown = excluded.unknown RETURNING id`, q.UserID, q.TokenDigest, q.Sealed, q.Product, q.Restoring, q.Simulated, q.Application, q.Unknown, q.QueuedAt)
 }
 
 // QueuedVerification reads the one with an id.

@@ -37,28 +37,27 @@ func (d *DB) SetSimulator(ctx context.Context, sealed []byte, at sqldb.Time) err
 	return d.Run(ctx, `UPDATE simulator SET sealed = $1, changed_at = $2 WHERE id = $3`, sealed, at, simulatorID)
 }
 
-// PurchaseUsers lists the users with a purchase of an environment.
-func (d *DB) PurchaseUsers(ctx context.Context, environment string) ([]string, error) {
-	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT DISTINCT user_id FROM purchases WHERE environment = $1 AND user_id <> '' ORDER BY user_id`, environment)
+// SimulatedUsers lists the users with a purchase of the simulated store, or with a verification that waits for it.
+func (d *DB) SimulatedUsers(ctx context.Context) ([]string, error) {
+	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT user_id FROM purchases WHERE environment = 'simulated' AND user_id <> ''
+		UNION SELECT user_id FROM queued_verifications WHERE simulated ORDER BY user_id`)
 }
 
-// DeletePurchases deletes the purchases of an environment, with their items and history, and
-// the notifications whose id begins with a prefix. Whoever calls it derives the memberships
-// of [DB.PurchaseUsers] again in the same transaction.
-func (d *DB) DeletePurchases(ctx context.Context, environment, prefix string) error {
-	for _, table := range []string{"purchase_items", "purchase_history"} {
-		err := d.Run(ctx, `DELETE FROM `+table+` WHERE purchase_id IN (SELECT id FROM purchases WHERE environment = $1)`, environment)
-		if err != nil {
+// DeleteSimulated deletes the purchases of the simulated store, with their items and history, the verifications that wait for
+// it, and the notifications whose id begins with a prefix. Whoever calls it derives the memberships
+// of [DB.SimulatedUsers] again in the same transaction.
+func (d *DB) DeleteSimulated(ctx context.Context, prefix string) error {
+	const simulated = `(SELECT id FROM purchases WHERE environment = 'simulated')`
+	for _, statement := range []string{
+		`DELETE FROM purchase_items WHERE purchase_id IN ` + simulated,
+		`DELETE FROM purchase_history WHERE purchase_id IN ` + simulated,
+		`DELETE FROM token_successors WHERE successor IN ` + simulated + ` OR token_digest IN (SELECT token_digest FROM purchases WHERE environment = 'simulated')`,
+		`DELETE FROM purchases WHERE environment = 'simulated'`,
+		`DELETE FROM queued_verifications WHERE simulated`,
+	} {
+		if err := d.Run(ctx, statement); err != nil {
 			return err
 		}
-	}
-	err := d.Run(ctx, `DELETE FROM token_successors WHERE successor IN (SELECT id FROM purchases WHERE environment = $1)
-		OR token_digest IN (SELECT token_digest FROM purchases WHERE environment = $1)`, environment)
-	if err != nil {
-		return err
-	}
-	if err := d.Run(ctx, `DELETE FROM purchases WHERE environment = $1`, environment); err != nil {
-		return err
 	}
 	return d.Run(ctx, `DELETE FROM inbox WHERE substr(message_id, 1, $1) = $2`, len(prefix), prefix)
 }

@@ -1,6 +1,7 @@
 package addontest
 
 import (
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -147,6 +148,23 @@ func Execute(t testing.TB, at dbtest.DB, statements ...string) {
 		if _, err := db.Queries().Exec(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// AddPurchase writes a purchase as it is after a verification.
+func AddPurchase(t testing.TB, at dbtest.DB, p addondb.Purchase) {
+	t.Helper()
+	p.Name = strings.ToLower(rand.Text())
+	p.TokenDigest = []byte(p.Name)
+	for _, at := range []*sqldb.Time{&p.StatusSince, &p.StartedAt, &p.ReadAt, &p.CreatedAt} {
+		at.Time = Noon
+	}
+	err := Database(t, at).Tx(t.Context(), func(tx *addondb.DB) error {
+		_, err := tx.AddPurchase(t.Context(), p)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -106,6 +106,10 @@ func TestContractOfPurchases(t *testing.T) {
 	contract(t, "iap", options(), selling, oracle(t))
 }
 
+func TestContractOfTestMode(t *testing.T) {
+	contract(t, "testmode", options(), inTestMode, oracle(t))
+}
+
 // TestContractWithoutPurchases has a site that sells nothing.
 func TestContractWithoutPurchases(t *testing.T) {
 	contract(t, "noiap", options(), updated, oracle(t))

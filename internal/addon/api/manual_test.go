@@ -45,6 +45,8 @@ report.read = (await shop.membership()).active
 report.again = (await shop.membership()).active
 report.restored = (await shop.restore([paid, await get('theirs')])).results.map((r) => r.result ?? r.error.code).join()
 report.refused = await shop.verify(await get('theirs')).catch((e) => e instanceof PurchaseError && [e.code, e.retryable].join())
+await get('testmode')
+report.simulated = (await shop.verify(await shop.buySimulated('gold_monthly'))).result
 report.offline = await purchases('http://127.0.0.1:1', key, token, async () => {}).membership().catch((e) => e.code)
 console.log(JSON.stringify(report))
 `
@@ -67,13 +69,13 @@ func TestTheManualsTypeScriptBuys(t *testing.T) {
 		check(t, json.Unmarshal(runManual(t, flow, server.URL, s.pair.Key), &report))
 		for name, want := range map[string]any{
 			"before": "none", "renewals": "false,true", "unpaid": "true,false", "paid": "false,created,active", "pauses": 1.0,
-			"read": true, "again": true, "restored": "unchanged,owned_by_other_user", "refused": "owned_by_other_user,false", "offline": "offline",
+			"read": true, "again": true, "restored": "unchanged,owned_by_other_user", "refused": "owned_by_other_user,false", "offline": "offline", "simulated": "created",
 		} {
 			if report[name] != want {
 				t.Errorf("%s: %v, want %v", name, report[name], want)
 			}
 		}
-		if got, want := statuses.String(), "401 200 200 202 503 200 200 304 200 409"; got != want {
+		if got, want := statuses.String(), "401 200 200 202 503 200 200 304 200 409 200 200"; got != want {
 			t.Errorf("statuses %s, want %s", got, want)
 		}
 	})
@@ -101,6 +103,7 @@ func (s *seller) serveFlow(t *testing.T, mux *http.ServeMux, out *atomic.Bool) {
 		return bought(playfake.BuyOptions{ProductID: "silver_monthly", Account: r.FormValue("account")})
 	})
 	text("theirs", func(*http.Request) string { return theirs })
+	text("testmode", func(*http.Request) string { s.testMode(t); return "" })
 	text("outage", func(*http.Request) string { out.Store(true); return "" })
 }
 

@@ -64,6 +64,7 @@ func (f *frontEnd) appRoutes(handle func(method, path string, h web.Handler)) {
 	handle("POST", "/api-addons/iap/intents", f.addIntent)
 	handle("POST", "/api-addons/iap/verify", f.verifyPurchase)
 	handle("POST", "/api-addons/iap/restore", f.restorePurchases)
+	handle("POST", "/api-addons/iap/simulated/purchases", f.addSimulatedPurchase)
 	handle("GET", "/api-addons/iap/membership", f.getMembership)
 	handle("GET", "/api-addons/iap/purchases", f.listPurchases)
 	handle("GET", "/api-addons/iap/keys", f.listKeys)

@@ -1,74 +1,63 @@
 package api_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon/addontest"
-	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
-	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/dbtest"
-	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
-// In test mode an app calls the same endpoints: simulated purchases are verified, and real ones
-// are not. The real store is not called.
-func TestAppsVerifySimulatedPurchasesInTestMode(t *testing.T) {
+// testMode begins test mode.
+func (s *seller) testMode(t testing.TB) {
+	t.Helper()
+	_, err := s.Settings.Set(t.Context(), operator, settings.Edit{}, map[string]string{iap.KeySandboxEnabled: "1"})
+	check(t, err)
+	_, err = s.Settings.Publish(t.Context(), operator, 0, "Test mode")
+	check(t, err)
+}
+
+// inTestMode is a site for the scripts: user-7 has a token for silver in the simulated store, and one for gold in the real one.
+func inTestMode(t testing.TB, at dbtest.DB) *site {
+	t.Helper()
+	s := newSeller(t, at)
+	s.testMode(t)
+	silver, err := s.Simulator.BuyForApp(t.Context(), "user-7", "silver_monthly", "")
+	check(t, err)
+	s.more = map[string]string{
+		"silver": silver.PurchaseToken, "account": silver.AccountID, "gold": s.buy(t, "user-7", playfake.BuyOptions{ProductID: "gold_monthly"}),
+	}
+	return s.site
+}
+
+// In test mode an app buys, verifies and restores by the same endpoints. The real store is not called.
+func TestAppsBuyInTestMode(t *testing.T) {
 	t.Parallel()
 	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
-		h := api.New(s.Addon, options())
-		real := s.buy(t, "user-7", playfake.BuyOptions{ProductID: "gold_monthly"})
-		_, err := s.Settings.Set(t.Context(), operator, settings.Edit{}, map[string]string{iap.KeySandboxEnabled: "1"})
+		s.testMode(t)
+		address, ctx := s.serve(t).URL, t.Context()
+		app := s.appClient(t, address, "user-7")
+		silver, err := app.BuySimulated(ctx, "silver_monthly", "")
 		check(t, err)
-		_, err = s.Settings.Publish(t.Context(), operator, 0, "Test mode")
+		verified, err := app.VerifyPurchase(ctx, silver.PurchaseToken, "silver_monthly")
+		if check(t, err); verified.Result != "created" || verified.Purchase.Environment != "simulated" || verified.Membership.Package.Name != "Silver" {
+			t.Errorf("%+v", verified)
+		}
+		gold, err := app.BuySimulated(ctx, "gold_monthly", silver.PurchaseToken)
 		check(t, err)
-		step, err := s.Simulator.Buy(t.Context(), operator, simulator.Order{User: "user-7", Product: "gold_monthly"})
-		check(t, err)
-
-		var read struct {
-			Membership json.RawMessage `json:"membership"`
+		restored, err := app.RestorePurchases(ctx, []string{silver.PurchaseToken, gold.PurchaseToken})
+		if check(t, err); restored.Results[0].Error != nil || restored.Results[1].Result != "created" || restored.Membership.Package.Name != "Gold" {
+			t.Errorf("%+v", restored)
 		}
-		s.ask(t, h, 200, "GET", "iap/membership", "", s.app("user-7"), &read)
-		var bought struct {
-			Membership json.RawMessage `json:"membership"`
+		read, err := app.Membership(ctx, countersign.IAPMembershipRead{})
+		if check(t, err); !read.Active || read.Version != restored.Membership.Version {
+			t.Errorf("%+v", read)
 		}
-		check(t, json.Unmarshal(step.Answer, &bought))
-		if string(read.Membership) != string(bought.Membership) {
-			t.Errorf("the app reads %s, and the step shows %s", read.Membership, bought.Membership)
-		}
-		for token := range buyers(t, at) {
-			var verified countersign.IAPVerification
-			s.ask(t, h, 200, "POST", "iap/verify", `{"purchase_token":"`+token+`"}`, s.app("user-7"), &verified)
-			if verified.Result != "unchanged" || verified.Purchase.Environment != "simulated" {
-				t.Errorf("%+v", verified)
-			}
-			s.ask(t, h, 409, "POST", "iap/verify", `{"purchase_token":"`+token+`"}`, s.app("user-8"), nil)
-		}
-		s.ask(t, h, 503, "POST", "iap/verify", `{"purchase_token":"`+real+`"}`, s.app("user-7"), nil)
 		if n := s.play.TotalCalls("/"); n != 0 {
 			t.Errorf("%d calls of the real store", n)
 		}
 	})
-}
-
-// buyers are the users by purchase token in the sealed state of the simulated store.
-func buyers(t *testing.T, at dbtest.DB) map[string]string {
-	t.Helper()
-	sealed, err := addontest.Database(t, at).Simulator(t.Context())
-	check(t, err)
-	box, err := keyfile.Load(at.Dir)
-	check(t, err)
-	text, err := box.Open("simulated store", sealed)
-	check(t, err)
-	var state struct{ Buyers map[string]string }
-	check(t, json.Unmarshal(text, &state))
-	if len(state.Buyers) != 1 {
-		t.Fatalf("%d purchases", len(state.Buyers))
-	}
-	return state.Buyers
 }

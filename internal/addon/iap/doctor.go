@@ -25,7 +25,7 @@ func (s *Service) CheckSetUp(ctx context.Context) (health.Finding, error) {
 	}
 	one, why := problems[0], "In-app purchases are on; members may not be able to buy."
 	if one.Code == input.CodeTestModeOn {
-		why = "Purchases in the real store are not verified. Turn test mode off before real people buy."
+		why = "New purchases in the real store are not verified. Turn test mode off before real people buy."
 	}
 	return health.Finding{Level: health.Warn, What: one.Text, Why: why, Fix: one.Command()}, nil
 }

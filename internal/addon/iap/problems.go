@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/input"
+	"github.com/countersign/countersign/internal/wording"
 )
 
 // Problems lists what is wrong with the settings of in-app purchases, errors first.
@@ -38,6 +40,31 @@ func Problems(v Values, packages []Package) []input.Problem {
 		if p.Paid && !sold {
 			warn(input.CodePackageWithoutProduct, KeyProductMap, fmt.Sprintf("The paid package %s (%d) has no product, so it can't be bought in the app", p.Name, p.ID), p.ID)
 		}
+	}
+	return list
+}
+
+// ConcernsMembers reports whether a publish that changes the settings of purchases may change something for members.
+func ConcernsMembers(before, after Values) bool {
+	return before.Sandbox != after.Sandbox || before.PackageName != after.PackageName
+}
+
+// MemberProblems lists what such a publish changes for members.
+func MemberProblems(before, after Values, members addondb.Members) (list []input.Problem) {
+	warn := func(code, key string, n int64, text string) {
+		if n > 0 {
+			text = wording.Count(n, "member has", "members have") + " " + text
+			list = append(list, input.Problem{Severity: input.SeverityWarning, Code: code, Key: key, Text: text})
+		}
+	}
+	switch {
+	case after.Sandbox && !before.Sandbox:
+		warn(input.CodeTestModeMembers, KeySandboxEnabled, members.Real, "purchases in the real store. They keep them in test mode, but nobody can buy there, and new purchases wait for its end")
+	case before.Sandbox && !after.Sandbox:
+		warn(input.CodeTestModeEnds, KeySandboxEnabled, members.Simulated, "simulated purchases, which end with test mode")
+	}
+	if after.PackageName != before.PackageName {
+		warn(input.CodeApplicationChanged, KeyPackageName, members.Elsewhere, "purchases in another application ID. They are still read there, so the service account has to keep its access to that app")
 	}
 	return list
 }

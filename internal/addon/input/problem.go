@@ -22,6 +22,10 @@ const (
 	CodeProductsMissing          = "products_missing"
 	CodeTestModeOn               = "test_mode_on"
 	CodePackageWithoutProduct    = "package_without_product"
+	// What a publish changes for members.
+	CodeTestModeMembers    = "test_mode_members"
+	CodeTestModeEnds       = "test_mode_ends"
+	CodeApplicationChanged = "application_changed"
 )
 
 // ProblemCodes lists the codes of all problems, for front ends that have a next step for
@@ -30,6 +34,7 @@ func ProblemCodes() []string {
 	return []string{
 		CodePushAppIDMissing, CodePushTimelineAppIDMissing, CodeAppNameMissing, CodeProductWithoutPackage, CodePackageNameMissing,
 		CodeServiceAccountMissing, CodeProductsMissing, CodeTestModeOn, CodePackageWithoutProduct,
+		CodeTestModeMembers, CodeTestModeEnds, CodeApplicationChanged,
 	}
 }
 
@@ -44,6 +49,9 @@ type Problem struct {
 	Package int64 `json:"-"`
 }
 
+// Asks reports whether a front end asks for confirmation before it publishes.
+func (p Problem) Asks() bool { return p.Code == CodeTestModeMembers }
+
 // Command is the command that repairs the problem, for findings of doctor and for the
 // command line. Words in capitals are for the reader to fill in.
 func (p Problem) Command() string {
@@ -56,10 +64,12 @@ func (p Problem) Command() string {
 		return "countersign addon iap product add STORE_ID PACKAGE_ID"
 	case CodePackageWithoutProduct:
 		return fmt.Sprintf("countersign addon iap product add STORE_ID %d", p.Package)
-	case CodePackageNameMissing:
+	case CodePackageNameMissing, CodeApplicationChanged:
 		return "countersign addon iap set " + p.Key + " APPLICATION_ID"
-	case CodeTestModeOn:
+	case CodeTestModeOn, CodeTestModeMembers:
 		return "countersign addon iap set " + p.Key + " 0"
+	case CodeTestModeEnds:
+		return "countersign addon iap set " + p.Key + " 1"
 	}
 	return "countersign addon settings set " + p.Key + " VALUE"
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -20,13 +21,13 @@ const alertUnacknowledged = "unacknowledged_purchase"
 
 // acknowledgeNow acknowledges a purchase in a request, if that is due. A failure is left to
 // the task that was put with the purchase.
-func (s *Service) acknowledgeNow(ctx context.Context, store Store, p addondb.Purchase) addondb.Purchase {
+func (s *Service) acknowledgeNow(ctx context.Context, store Store, selling iap.Selling, p addondb.Purchase) addondb.Purchase {
 	if p.AcknowledgeSince.IsZero() {
 		return p
 	}
 	ctx, cancel := context.WithTimeout(ctx, acknowledgeTimeout)
 	defer cancel()
-	done, err := s.acknowledge(ctx, store, p)
+	done, err := s.acknowledge(ctx, store, selling, p)
 	if err != nil {
 		s.Log.Warn("a purchase was not acknowledged; it is tried again", "purchase", p.Name, "cause", err)
 		return p
@@ -37,7 +38,7 @@ func (s *Service) acknowledgeNow(ctx context.Context, store Store, p addondb.Pur
 // acknowledge acknowledges a purchase in the store and writes that. A purchase that was
 // bought again outside of the app gets its account id with it: the store accepts that at no
 // other time (1.4).
-func (s *Service) acknowledge(ctx context.Context, store Store, p addondb.Purchase) (addondb.Purchase, error) {
+func (s *Service) acknowledge(ctx context.Context, store Store, selling iap.Selling, p addondb.Purchase) (addondb.Purchase, error) {
 	kept, err := openTokens(s.box(), p)
 	if err != nil {
 		return p, err
@@ -52,7 +53,7 @@ func (s *Service) acknowledge(ctx context.Context, store Store, p addondb.Purcha
 		account = s.accountOf(p.UserID)
 	}
 	if err := store.Acknowledge(ctx, main.ProductID, kept.Token, account, ""); err != nil {
-		return p, errors.Join(refusal(err), s.noteCall(ctx, err))
+		return p, errors.Join(refusal(err), s.noteCall(ctx, selling, err))
 	}
 	err = s.db.Tx(ctx, func(tx *addondb.DB) error {
 		if p, err = tx.LockPurchase(ctx, p.Name); err != nil || p.Acknowledged {
@@ -80,14 +81,11 @@ func (s *Service) acknowledge(ctx context.Context, store Store, p addondb.Purcha
 // or the purchase needs none any more.
 func (s *Service) doAcknowledge(ctx context.Context, payload []byte) (again time.Time, err error) {
 	p, store, selling, _, err := s.taskPurchase(ctx, payload)
-	switch {
-	case errors.Is(err, errNothingToDo) || err == nil && p.AcknowledgeSince.IsZero():
+	if errors.Is(err, errNothingToDo) || err == nil && p.AcknowledgeSince.IsZero() {
 		return time.Time{}, nil
-	case err == nil && elsewhere(p, selling): // it is due when its store answers again
-		return s.now().Add(elsewhereWait), nil
 	}
 	if err == nil {
-		_, err = s.acknowledge(ctx, store, p)
+		_, err = s.acknowledge(ctx, store, selling, p)
 	}
 	if err != nil && p.ID != 0 && !s.now().Before(p.AcknowledgeSince.Add(entitle.AcknowledgeAlarm)) {
 		message := fmt.Sprintf("The purchase %s has not been acknowledged since %s. The store refunds it after three days", p.Name, p.AcknowledgeSince.UTC().Format(time.RFC3339))

@@ -97,15 +97,9 @@ func (s *Service) act(ctx context.Context, actor people.Actor, name string, acti
 	if err != nil {
 		return printed, err
 	}
-	if (p.Environment == string(entitle.Simulated)) != selling.Simulated {
-		return printed, fault.Conflict("other_store", map[bool]string{
-			true:  "This purchase is real, and test mode is on",
-			false: "This purchase is of the test mode, which is off",
-		}[selling.Simulated])
-	}
 	if action != nil {
 		ctx = context.WithoutCancel(ctx) // a caller that goes away does not undo it
-		if err := s.perform(ctx, actor, store, p, token, *action); err != nil {
+		if err := s.perform(ctx, actor, store, selling, p, token, *action); err != nil {
 			return printed, err
 		}
 	}
@@ -121,7 +115,7 @@ func (s *Service) act(ctx context.Context, actor people.Actor, name string, acti
 
 // perform asks the store and writes the audit entry, and the event of a refund. A task reads the
 // purchase in case that this process is killed before it does.
-func (s *Service) perform(ctx context.Context, actor people.Actor, store Store, p addondb.Purchase, token string, action storeAction) error {
+func (s *Service) perform(ctx context.Context, actor people.Actor, store Store, selling iap.Selling, p addondb.Purchase, token string, action storeAction) error {
 	items, err := s.db.PurchaseItems(ctx, p.ID)
 	if err != nil {
 		return err
@@ -129,7 +123,7 @@ func (s *Service) perform(ctx context.Context, actor people.Actor, store Store, 
 	if err := action.do(ctx, store, token, items); fault.Of(err) != nil {
 		return err
 	} else if err != nil {
-		return errors.Join(actionRefusal(err), s.noteCall(ctx, err))
+		return errors.Join(actionRefusal(err), s.noteCall(ctx, selling, err))
 	}
 	return s.tx(ctx, func(tx *txn) error {
 		if err := s.Put(ctx, tx.DB, purchaseTask(KindReread, p.Name, s.now().Add(inlineWait))); err != nil {
@@ -152,12 +146,12 @@ func actionRefusal(err error) *countersign.Error {
 	return refusal(err)
 }
 
-// storePurchase reads a purchase, and opens the store and its token.
+// storePurchase reads a purchase, and opens its token and the store in which it was made.
 func (s *Service) storePurchase(ctx context.Context, name string) (p addondb.Purchase, store Store, selling iap.Selling, token string, err error) {
 	if p, err = s.db.Purchase(ctx, name); err != nil {
 		return p, nil, selling, "", sqldb.IfNotFound(err, noPurchase)
 	}
-	if store, selling, err = s.open(ctx); err != nil {
+	if store, selling, err = s.openOrigin(ctx, originOf(p)); err != nil {
 		return p, nil, selling, "", err
 	}
 	if len(p.Sealed) == 0 {

@@ -3,7 +3,6 @@ package membership
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/access"
@@ -78,14 +77,23 @@ func (s *Service) resolve(ctx context.Context, tx *addondb.DB, kind, subject str
 	return nil
 }
 
-// resolveOnce resolves an alert when resolved is false, and sets that.
-func (s *Service) resolveOnce(ctx context.Context, resolved *atomic.Bool, kind string) error {
-	if !resolved.CompareAndSwap(false, true) {
+// raiseAgain is raise for an alert that resolveOnce resolves.
+func (s *Service) raiseAgain(ctx context.Context, kind, subject, message string) error {
+	s.resolved.Delete(alertKey{kind, subject})
+	return s.raise(ctx, s.db, kind, subject, message)
+}
+
+// resolveOnce resolves an alert, unless that was done since this process raised it.
+func (s *Service) resolveOnce(ctx context.Context, kind, subject string) error {
+	key := alertKey{kind, subject}
+	if _, done := s.resolved.LoadOrStore(key, true); done {
 		return nil
 	}
-	err := s.resolve(ctx, s.db, kind, "")
+	err := s.resolve(ctx, s.db, kind, subject)
 	if err != nil {
-		resolved.Store(false)
+		s.resolved.Delete(key)
 	}
 	return err
 }
+
+type alertKey struct{ kind, subject string }

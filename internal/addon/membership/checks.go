@@ -31,7 +31,7 @@ func (s *Service) doCatalogue(ctx context.Context, _ []byte) (again time.Time, e
 	}
 	products, err := store.Products(ctx)
 	if err != nil {
-		return time.Time{}, errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's catalogue can't be read"), err), s.noteCall(ctx, err))
+		return time.Time{}, errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's catalogue can't be read"), err), s.noteCall(ctx, selling, err))
 	}
 	return next, s.db.Tx(ctx, func(tx *addondb.DB) error {
 		for _, id := range slices.Sorted(maps.Keys(selling.Packages)) {
@@ -102,7 +102,7 @@ func (s *Service) reputMessages(ctx context.Context) error {
 			if err := json.Unmarshal(plain, &body); err != nil {
 				return fmt.Errorf("membership: a stored notification: %w", err)
 			}
-			if err := s.putNotified(ctx, tx, Notification{Kind: NotificationKind(m.Kind), Token: body.Token}, m.TokenDigest, s.now()); err != nil {
+			if err := s.putNotified(ctx, tx, Notification{MessageID: m.MessageID, Kind: NotificationKind(m.Kind), Token: body.Token, Application: body.Application}, m.TokenDigest, s.now()); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package membership
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,16 +81,36 @@ func (s *Service) doOrders(ctx context.Context, _ []byte) (again time.Time, err 
 	if err != nil || len(due) == 0 {
 		return next, err
 	}
-	store, selling, err := s.open(ctx)
-	if fault.HasCode(err, codeNotConfigured) || err == nil && selling.Simulated {
-		return s.now().Add(unreadWait), nil
+	slices.SortStableFunc(due, func(a, b addondb.Order) int { return cmp.Compare(a.Application, b.Application) })
+	for len(due) > 0 {
+		n := slices.IndexFunc(due, func(o addondb.Order) bool { return o.Application != due[0].Application })
+		if n < 0 {
+			n = len(due)
+		}
+		if err := s.readOrdersOf(ctx, due[0].Application, due[:n]); err != nil {
+			return time.Time{}, err
+		}
+		due = due[n:]
+	}
+	return next, nil
+}
+
+// readOrdersOf reads what was paid for orders of an application. When they can't be read, they are due later.
+func (s *Service) readOrdersOf(ctx context.Context, application string, due []addondb.Order) error {
+	store, selling, err := s.openOrigin(ctx, origin{Application: application})
+	if err != nil && !fault.HasCode(err, codeNotConfigured) {
+		return err
+	}
+	var found []play.Order
+	if err == nil {
+		if found, err = s.readOrders(ctx, store, due); err != nil { // the connection test says what is missing
+			if note := s.noteCall(ctx, selling, err); note != nil {
+				return note
+			}
+		}
 	}
 	if err != nil {
-		return time.Time{}, err
-	}
-	found, err := s.readOrders(ctx, store, due)
-	if err != nil { // the connection test says what is missing
-		return s.now().Add(unreadWait), s.noteCall(ctx, err)
+		return s.db.PostponeOrders(ctx, application, s.timestamp(), at(s.now().Add(unreadWait)))
 	}
 	for _, o := range due {
 		i := slices.IndexFunc(found, func(f play.Order) bool { return f.ID == o.ID })
@@ -98,10 +119,10 @@ func (s *Service) doOrders(ctx context.Context, _ []byte) (again time.Time, err 
 			paid = &found[i]
 		}
 		if err := s.applyOrder(ctx, o, paid); err != nil {
-			return time.Time{}, err
+			return err
 		}
 	}
-	return next, nil
+	return nil
 }
 
 // readOrders asks for orders at once, and one by one when the store refuses that: one unknown

@@ -35,6 +35,9 @@ var (
 	stranger = people.Actor{Kind: people.KindVisitor, Face: people.FaceAPI}
 )
 
+// application is what every fixture sells in at first.
+const application = "com.example.app"
+
 // The packages of every fixture.
 const silver, gold = 1, 2
 
@@ -42,9 +45,10 @@ const silver, gold = 1, 2
 // the service appended and put.
 type fixture struct {
 	*Service
-	at    dbtest.DB
-	store *scripted
-	clock *dbtest.Clock
+	at dbtest.DB
+	// store is that of the application, elsewhere of all others, and simulated of test mode.
+	store, elsewhere, simulated *scripted
+	clock                       *dbtest.Clock
 
 	mu      sync.Mutex
 	selling iap.Selling
@@ -69,7 +73,8 @@ var tables = dbtest.NewTemplate(func(at dbtest.DB) error {
 		for _, p := range []addondb.Package{{ID: silver, Name: "Silver", Rank: 1, Paid: true}, {ID: gold, Name: "Gold", Rank: 2, Paid: true}} {
 			err = errors.Join(err, tx.AddPackage(ctx, p))
 		}
-		return err
+		_, err2 := tx.LockSimulator(ctx, sqldb.Time{Time: noon})
+		return errors.Join(err, err2, tx.SetSimulator(ctx, []byte("not empty"), sqldb.Time{Time: noon}))
 	}))
 	box, err2 := keyfile.Create(at.Dir)
 	if err2 == nil {
@@ -108,7 +113,7 @@ func opened(t *testing.T, at dbtest.DB) *fixture {
 }
 
 func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
-	f := &fixture{at: at, clock: dbtest.NewClock(noon), tasks: map[string]Task{}, ended: map[*addondb.DB]bool{}, store: newScripted(), point: func() {}}
+	f := &fixture{at: at, clock: dbtest.NewClock(noon), tasks: map[string]Task{}, ended: map[*addondb.DB]bool{}, point: func() {}}
 	db, err := openDatabase(ctx, at)
 	if err != nil {
 		return nil, err
@@ -117,13 +122,16 @@ func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.store.clock = func() time.Time { return f.clock.Now().Truncate(time.Second) }
-	f.selling = iap.Selling{Enabled: true, Application: "com.example.app", ServiceAccount: []byte("{}"), Packages: map[string]int64{"silver_monthly": silver, "gold_monthly": gold}}
+	for _, store := range []**scripted{&f.store, &f.elsewhere, &f.simulated} {
+		*store = newScripted()
+		(*store).clock = func() time.Time { return f.clock.Now().Truncate(time.Second) }
+	}
+	f.selling = iap.Selling{Enabled: true, Application: application, ServiceAccount: []byte("{}"), Packages: map[string]int64{"silver_monthly": silver, "gold_monthly": gold}}
 	guard := &access.Guard{Installed: func() bool { return true }, Ready: func() error { return nil }, Box: func() *keyfile.Box { return box }, Now: f.now}
 	f.Service = New(Options{
 		DB: addondb.New(db), Guard: guard, Log: slog.New(slog.DiscardHandler),
 		Selling: func(context.Context) (iap.Selling, error) { f.mu.Lock(); defer f.mu.Unlock(); return f.selling, nil },
-		Open:    func(iap.Selling) (Store, error) { return f.store, nil },
+		Open:    func(s iap.Selling) (Store, error) { return f.named(s), nil },
 		Append:  f.append, Put: f.put,
 		Wait: func(_ context.Context, d time.Duration) bool {
 			f.mu.Lock()
@@ -135,6 +143,17 @@ func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
 	})
 	f.selling.Leeway = entitle.Leeway
 	return f, nil
+}
+
+// named is the store that settings name.
+func (f *fixture) named(s iap.Selling) *scripted {
+	switch {
+	case s.Simulated:
+		return f.simulated
+	case s.Application != application:
+		return f.elsewhere
+	}
+	return f.store
 }
 
 func (f *fixture) now() time.Time {
@@ -271,21 +290,12 @@ func sub(product, account string) play.Subscription {
 	}
 }
 
-// sell puts a subscription into the store.
-func (f *fixture) sell(token string, s play.Subscription) {
-	f.store.mu.Lock()
-	defer f.store.mu.Unlock()
-	f.store.subs[token] = s
-}
+// sell puts a subscription into the store that the settings name.
+func (f *fixture) sell(token string, s play.Subscription) { f.named(f.selling).sell(token, s) }
 
-// change changes a subscription in the store.
+// change changes a subscription there.
 func (f *fixture) change(token string, change func(*play.Subscription)) {
-	f.store.mu.Lock()
-	defer f.store.mu.Unlock()
-	s := f.store.subs[token]
-	s.Items = slices.Clone(s.Items)
-	change(&s)
-	f.store.subs[token] = s
+	f.named(f.selling).change(token, change)
 }
 
 // setDown has the store answer all calls with an error, nil for none.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/access"
@@ -64,14 +65,20 @@ func (s *Service) Receive(ctx context.Context, n Notification) error {
 	})
 }
 
-// ReceiveIn is Receive in a transaction, for the app with a name. The task is due after a
+// ReceiveIn is Receive in a transaction, for the application of the settings. The task is due after a
 // wait. [access.Guard.SameKeyFile] is left to the caller.
 func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, application string, n Notification, wait time.Duration) error {
 	message, err := s.message(n)
 	if err != nil {
 		return err
 	}
-	processed := n.Token == "" || n.Application != application || n.Kind == NotifyOneTime
+	ours := n.Application == application
+	if !ours {
+		if ours, err = tx.HasApplication(ctx, n.Application); err != nil {
+			return err
+		}
+	}
+	processed := n.Token == "" || !ours || n.Kind == NotifyOneTime
 	if processed {
 		message.ProcessedAt, message.Result = s.timestamp(), "not needed"
 	}
@@ -79,7 +86,7 @@ func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, application str
 	if err != nil || !added {
 		return err
 	}
-	if err := s.noteNotification(ctx, tx, n, application); err != nil || processed {
+	if err := s.noteNotification(ctx, tx, n, ours); err != nil || processed {
 		return err
 	}
 	return s.putNotified(ctx, tx, n, message.TokenDigest, s.now().Add(wait))
@@ -91,7 +98,7 @@ func (s *Service) message(n Notification) (addondb.Message, error) {
 	if n.Token != "" {
 		m.TokenDigest = digestOf(s.box(), n.Token)
 	}
-	text, err := json.Marshal(sealedMessage{n.Token, n.Body})
+	text, err := json.Marshal(sealedMessage{n.Token, n.Application, n.Body})
 	if err != nil {
 		return m, fmt.Errorf("membership: seal a notification: %w", err)
 	}
@@ -101,8 +108,9 @@ func (s *Service) message(n Notification) (addondb.Message, error) {
 
 // sealedMessage is what a stored notification keeps sealed.
 type sealedMessage struct {
-	Token string `json:"token"`
-	Body  []byte `json:"body"`
+	Token       string `json:"token"`
+	Application string `json:"application"` // "" for one of an earlier version
+	Body        []byte `json:"body"`
 }
 
 func messagePurpose(id string) string { return "store notification " + id }
@@ -114,13 +122,18 @@ func (s *Service) putNotified(ctx context.Context, tx *addondb.DB, n Notificatio
 			return err
 		}
 	}
-	return s.Put(ctx, tx, Task{Kind: KindNotified, Key: hex.EncodeToString(digest), Due: due, Payload: tokenRef{s.sealQueued(n.Token)}})
+	return s.Put(ctx, tx, Task{Kind: KindNotified, Key: hex.EncodeToString(digest), Due: due, Payload: tokenRef{s.sealQueued(n.Token), originOfMessage(n.MessageID, n.Application)}})
+}
+
+// originOfMessage is where the purchase of a notification was made.
+func originOfMessage(id, application string) origin {
+	return origin{strings.HasPrefix(id, SimulatedPrefix), application}
 }
 
 // noteNotification raises the alerts of a notification.
-func (s *Service) noteNotification(ctx context.Context, tx *addondb.DB, n Notification, application string) error {
+func (s *Service) noteNotification(ctx context.Context, tx *addondb.DB, n Notification, ours bool) error {
 	switch {
-	case n.Application != application:
+	case !ours:
 		return s.raise(ctx, tx, alertApplication, "", "The store sends notifications of another app. Check the Android application ID and the topic")
 	case n.Kind == NotifyRefundReview:
 		err := s.raise(ctx, tx, alertRefundReview, n.OrderID, "A buyer disputes an order with the bank. The store asks for your opinion within 24 hours")
@@ -140,8 +153,7 @@ func (s *Service) Process(ctx context.Context, n Notification) error {
 			return err
 		}
 	}
-	_, err := s.notified(ctx, n.Token)
-	return err
+	return s.notified(ctx, n.Token, originOfMessage(n.MessageID, n.Application))
 }
 
 // doNotified is the task of the notifications about a token.
@@ -154,45 +166,26 @@ func (s *Service) doNotified(ctx context.Context, payload []byte) (again time.Ti
 	if err != nil { // the key file was replaced; the sweep of the inbox puts the task again
 		return time.Time{}, nil
 	}
-	return s.notified(ctx, token)
+	return time.Time{}, s.notified(ctx, token, ref.origin)
 }
-
-// elsewhereWait is after how long a purchase is looked at again whose store does not answer
-// now, because test mode is on.
-const elsewhereWait = 2 * time.Hour
 
 // notified asks the store about the token of notifications, and ends those that had
 // arrived before it was asked.
-func (s *Service) notified(ctx context.Context, token string) (again time.Time, err error) {
+func (s *Service) notified(ctx context.Context, token string, from origin) error {
 	last, err := s.db.LastMessage(ctx)
 	if err != nil {
-		return time.Time{}, err
+		return err
 	}
 	digest := digestOf(s.box(), token)
-	known, err := s.db.PurchaseByToken(ctx, platform, digest)
-	if ignoreNotFound(err) != nil {
-		return time.Time{}, err
-	}
 	var done applied
-	store, selling, err := s.open(ctx)
-	switch {
-	case err != nil:
-	case known.ID != 0 && elsewhere(known, selling) && selling.Simulated:
-		return s.now().Add(elsewhereWait), nil
-	case known.ID == 0 || !elsewhere(known, selling):
+	store, selling, err := s.openToken(ctx, digest, from)
+	if err == nil {
 		done, err = s.readAndApply(ctx, store, selling, token, request{cause: causeNotification})
 	}
 	if retry := s.taskError(err); retry != nil {
-		return time.Time{}, retry
+		return retry
 	}
-	if selling.Simulated && fault.HasCode(err, "invalid_token") { // a real purchase, of which the simulated store knows nothing
-		open, err := s.db.HasOpenMessages(ctx, digest)
-		if err != nil || !open {
-			return time.Time{}, err
-		}
-		return s.now().Add(elsewhereWait), nil
-	}
-	return time.Time{}, s.db.EndMessages(ctx, digest, last, s.timestamp(), notifiedResult(done, err))
+	return s.db.EndMessages(ctx, digest, last, s.timestamp(), notifiedResult(done, err))
 }
 
 // notifiedResult is what the list of notifications says of one.

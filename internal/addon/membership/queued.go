@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/play"
@@ -42,16 +43,12 @@ func isUnknown(failed error) bool {
 }
 
 // queueClaim has a verification repeated later (1.3). Until then the user's purchase is pending.
-func (s *Service) queueClaim(ctx context.Context, token string, req request, failed error) (Outcome, error) {
-	selling, err := s.Selling(ctx)
-	if err != nil {
-		return Outcome{}, errors.Join(err, failed)
-	}
+func (s *Service) queueClaim(ctx context.Context, token string, selling iap.Selling, req request, failed error) (Outcome, error) {
 	q := addondb.QueuedVerification{
 		UserID: req.user, TokenDigest: digestOf(s.box(), token), Sealed: s.box().Seal(purposeQueued, []byte(token)), Product: req.product,
-		Restoring: req.restoring, Simulated: selling.Simulated, Unknown: isUnknown(failed), QueuedAt: s.timestamp(),
+		Restoring: req.restoring, Simulated: selling.Simulated, Application: selling.Application, Unknown: isUnknown(failed), QueuedAt: s.timestamp(),
 	}
-	err = s.tx(ctx, func(tx *txn) error {
+	err := s.tx(ctx, func(tx *txn) error {
 		if err := s.mayQueue(ctx, tx.DB, q); err != nil {
 			return err
 		}
@@ -149,21 +146,18 @@ func (s *Service) doVerify(ctx context.Context, payload []byte) (again time.Time
 
 // verifyQueued returns when a verification is repeated, zero for one that has ended.
 func (s *Service) verifyQueued(ctx context.Context, q addondb.QueuedVerification, token string) (again time.Time, err error) {
-	store, selling, err := s.open(ctx)
-	switch {
-	case err != nil:
-		return time.Time{}, err
-	case selling.Simulated && !q.Simulated: // the built-in store knows nothing of it, and the real one is not asked
-		return s.now().Add(elsewhereWait), nil
+	var done applied
+	store, selling, err := s.openToken(ctx, q.TokenDigest, origin{q.Simulated, q.Application})
+	if err == nil {
+		done, err = s.readAndApply(ctx, store, selling, token, request{cause: causeVerify, user: q.UserID, product: q.Product, restoring: q.Restoring, repeated: true})
 	}
-	done, err := s.readAndApply(ctx, store, selling, token, request{cause: causeVerify, user: q.UserID, product: q.Product, restoring: q.Restoring, repeated: true})
 	switch {
 	case err == nil:
-		s.acknowledgeNow(ctx, store, done.purchase)
+		s.acknowledgeNow(ctx, store, selling, done.purchase)
 		return time.Time{}, nil
 	case errors.Is(err, errWithdrawn):
 		return time.Time{}, err
-	case isUnknown(err) && selling.Simulated == q.Simulated:
+	case isUnknown(err):
 		return s.waitForStore(ctx, q, token)
 	}
 	if err := s.taskError(err); err != nil {

@@ -75,6 +75,9 @@ func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Sel
 			return applied{}, s.readFailed(ctx, r, req, err)
 		}
 		err = s.tx(ctx, func(tx *txn) (err error) {
+			if err := s.stillSimulated(ctx, tx, r); err != nil {
+				return err
+			}
 			ended, err := s.endQueued(ctx, tx, r, req)
 			if err != nil {
 				return err
@@ -108,7 +111,7 @@ func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, to
 	}
 	r.known = known
 	r.sub, err = s.ask(ctx, store, token)
-	if note := s.noteCall(ctx, err); note != nil {
+	if note := s.noteCall(ctx, selling, err); note != nil {
 		return nil, note
 	}
 	if err != nil {

@@ -28,6 +28,7 @@ const reviewTime = 24 * time.Hour
 type review struct {
 	message int64 // the id of its notification
 	token   string
+	origin  origin
 }
 
 // announceReview appends the event of a chargeback to be reviewed, when its purchase is known.
@@ -65,7 +66,7 @@ func (s *Service) AnswerReview(ctx context.Context, actor people.Actor, order st
 	if err != nil {
 		return err
 	}
-	store, _, err := s.open(ctx)
+	store, selling, err := s.openOrigin(ctx, asked.origin)
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func (s *Service) AnswerReview(ctx context.Context, actor people.Actor, order st
 		if reason, _ := reasonOf(err); reason == play.Refused {
 			return fault.WithCause(errReviewEnded, err)
 		}
-		return errors.Join(refusal(err), s.noteCall(ctx, err))
+		return errors.Join(refusal(err), s.noteCall(ctx, selling, err))
 	}
 	return s.db.Tx(ctx, func(tx *addondb.DB) error {
 		if err := errors.Join(tx.SetMessageResult(ctx, asked.message, ResultAnswered), s.resolve(ctx, tx, alertRefundReview, order)); err != nil {
@@ -105,7 +106,7 @@ func (s *Service) openReview(ctx context.Context, order string) (review, error) 
 			if m.Result == ResultAnswered || s.timestamp().Sub(m.ReceivedAt.Time) > reviewTime {
 				return review{}, errReviewEnded
 			}
-			return review{m.ID, n.ReviewToken}, nil
+			return review{m.ID, n.ReviewToken, originOfMessage(m.MessageID, n.Package)}, nil
 		}
 	}
 	return review{}, fault.New(countersign.KindNotFound, "review_not_found", "The store has not asked about this order, or too long ago")

@@ -154,3 +154,20 @@ func (s *scripted) count(what string) int {
 }
 
 func (s *scripted) Now(context.Context) (time.Time, error) { return s.clock(), nil }
+
+// sell puts a subscription into the store.
+func (s *scripted) sell(token string, sub play.Subscription) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.subs[token] = sub
+}
+
+// change changes a subscription in the store.
+func (s *scripted) change(token string, change func(*play.Subscription)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sub := s.subs[token]
+	sub.Items = slices.Clone(sub.Items)
+	change(&sub)
+	s.subs[token] = sub
+}

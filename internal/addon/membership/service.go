@@ -10,7 +10,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"math/rand/v2"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -77,10 +77,8 @@ type Service struct {
 	places                 *semaphore.Weighted
 	patience, claimTimeout time.Duration
 	cache                  cache
-	// authorised reports that the store accepted the last call, so that no alert says otherwise.
-	authorised atomic.Bool
-	// pulls reports the same of notifications that are pulled.
-	pulls atomic.Bool
+	// resolved has the alerts about calls whose last one succeeded, by their alertKey.
+	resolved sync.Map
 }
 
 const (
@@ -129,21 +127,24 @@ type txn struct {
 
 // tx runs do in one transaction and then appends its events.
 func (s *Service) tx(ctx context.Context, do func(*txn) error) error {
-	return s.db.Tx(ctx, func(db *addondb.DB) error {
-		tx := &txn{DB: db}
-		if err := do(tx); err != nil {
+	return s.db.Tx(ctx, func(db *addondb.DB) error { return s.in(ctx, db, do) })
+}
+
+// in is tx at the end of a transaction that has begun.
+func (s *Service) in(ctx context.Context, db *addondb.DB, do func(*txn) error) error {
+	tx := &txn{DB: db}
+	if err := do(tx); err != nil {
+		return err
+	}
+	if err := writeCounts(ctx, db, tx.counts); err != nil {
+		return err
+	}
+	for _, e := range tx.events {
+		if err := s.Append(ctx, db, e); err != nil {
 			return err
 		}
-		if err := writeCounts(ctx, db, tx.counts); err != nil {
-			return err
-		}
-		for _, e := range tx.events {
-			if err := s.Append(ctx, db, e); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func (s *Service) now() time.Time { return s.guard.Now().UTC().Truncate(time.Second) }

@@ -24,19 +24,29 @@ func (s *Service) Lookup(ctx context.Context, tx *addondb.DB, token string) (Kno
 }
 
 // ForgetSimulated deletes all purchases of the simulated store and derives memberships
-// without them, in one transaction with do.
-func (s *Service) ForgetSimulated(ctx context.Context, do func(tx *addondb.DB) error) error {
-	return s.tx(ctx, func(tx *txn) error {
-		if err := do(tx.DB); err != nil {
-			return err
-		}
-		users, err := tx.PurchaseUsers(ctx, string(entitle.Simulated))
+// without them, at the end of a transaction. The caller has emptied the store, in the same transaction.
+func (s *Service) ForgetSimulated(ctx context.Context, db *addondb.DB) error {
+	return s.in(ctx, db, func(tx *txn) error {
+		users, err := tx.SimulatedUsers(ctx)
 		if err != nil {
 			return err
 		}
-		if err := tx.DeletePurchases(ctx, string(entitle.Simulated), SimulatedPrefix); err != nil {
+		if err := tx.DeleteSimulated(ctx, SimulatedPrefix); err != nil {
 			return err
 		}
 		return s.recompute(ctx, tx, change{environment: entitle.Simulated}, users...)
 	})
+}
+
+// stillSimulated is errStale when the simulated store was emptied since it answered, or with it the test mode ended.
+// Whoever empties it later deletes what this transaction writes.
+func (s *Service) stillSimulated(ctx context.Context, tx *txn, r *reading) error {
+	if r.environment != entitle.Simulated {
+		return nil
+	}
+	sealed, err := tx.LockSimulator(ctx, s.timestamp())
+	if err == nil && len(sealed) == 0 {
+		err = errStale
+	}
+	return err
 }

@@ -1,11 +1,14 @@
 package membership
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/play"
@@ -57,26 +60,78 @@ type Product struct {
 	Active, Monthly bool
 }
 
-// openForApp is open while the site sells in its app; otherwise it is an error (iap_disabled).
-func (s *Service) openForApp(ctx context.Context) (Store, iap.Selling, error) {
-	store, selling, err := s.open(ctx)
-	if !selling.Enabled && (err == nil || fault.HasCode(err, codeNotConfigured)) {
-		err = fault.Forbidden("iap_disabled", "In-app purchases are off")
+// openForApp opens the store that the settings name, for a token that an app sends, while the site sells in its app;
+// otherwise it is an error (iap_disabled). The store is asked about a known purchase as the application in which it was made.
+func (s *Service) openForApp(ctx context.Context, token string) (Store, iap.Selling, error) {
+	selling, err := s.Selling(ctx)
+	switch {
+	case err != nil:
+		return nil, selling, err
+	case !selling.Enabled:
+		return nil, selling, fault.Forbidden("iap_disabled", "In-app purchases are off")
+	case selling.Simulated:
+		return s.openSelling(selling)
 	}
-	return store, selling, err
+	return s.openToken(ctx, digestOf(s.box(), token), origin{})
 }
 
-// codeNotConfigured is the code of settings with which no store can be asked.
-const codeNotConfigured = "not_configured"
+const (
+	// codeNotConfigured is the code of settings with which no store can be asked.
+	codeNotConfigured = "not_configured"
+	// codeOtherStore is the code of a purchase of the simulated store after test mode.
+	codeOtherStore = "other_store"
+)
+
+// origin is where a purchase was made. The settings may name another store now, or another application.
+type origin struct {
+	Simulated bool `json:"simulated,omitempty"`
+	// Application is the Android application ID, "" for that of the settings.
+	Application string `json:"application,omitempty"`
+}
+
+func originOf(p addondb.Purchase) origin {
+	return origin{p.Environment == string(entitle.Simulated), p.Application}
+}
+
+// openToken opens the store of a token: where its purchase was made, or while that is not known the origin.
+func (s *Service) openToken(ctx context.Context, digest []byte, from origin) (Store, iap.Selling, error) {
+	known, err := s.db.PurchaseByToken(ctx, platform, digest)
+	if ignoreNotFound(err) != nil {
+		return nil, iap.Selling{}, err
+	}
+	if known.ID != 0 {
+		from = originOf(known)
+	}
+	return s.openOrigin(ctx, from)
+}
+
+// openOrigin opens the store in which a purchase was made, with the settings that are for it. Its errors are not_configured,
+// and other_store for the simulated store while test mode is off.
+func (s *Service) openOrigin(ctx context.Context, from origin) (Store, iap.Selling, error) {
+	selling, err := s.Selling(ctx)
+	switch {
+	case err != nil:
+		return nil, selling, err
+	case from.Simulated && !selling.Simulated:
+		return nil, selling, fault.Conflict(codeOtherStore, "This purchase is of the test mode, which is off")
+	case !from.Simulated:
+		selling.Simulated, selling.Application = false, cmp.Or(from.Application, selling.Application)
+	}
+	return s.openSelling(selling)
+}
 
 // open returns the store and the published settings, also while nothing is sold: the store
 // goes on renewing what was bought before. Its error is not_configured.
 func (s *Service) open(ctx context.Context) (Store, iap.Selling, error) {
 	selling, err := s.Selling(ctx)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, selling, err
-	case selling.Application == "" || len(selling.Packages) == 0 || selling.ServiceAccount == nil && !selling.Simulated:
+	}
+	return s.openSelling(selling)
+}
+
+func (s *Service) openSelling(selling iap.Selling) (Store, iap.Selling, error) {
+	if selling.Application == "" || len(selling.Packages) == 0 || selling.ServiceAccount == nil && !selling.Simulated {
 		return nil, selling, fault.Unavailable(codeNotConfigured, "In-app purchases are not configured completely")
 	}
 	store, err := s.Open(selling)
@@ -134,22 +189,21 @@ const (
 	alertRefused       = "store_refused"
 )
 
-// noteCall raises or resolves the alerts about calls to the store.
-func (s *Service) noteCall(ctx context.Context, failed error) error {
-	reason, _ := reasonOf(failed)
-	switch reason {
-	case play.ApplicationNotFound, play.Unauthorized:
-		s.authorised.Store(false)
+// noteCall raises or resolves the alerts about calls to the real store, for each application.
+func (s *Service) noteCall(ctx context.Context, selling iap.Selling, failed error) error {
+	if selling.Simulated {
+		return nil
 	}
-	switch reason {
+	app := selling.Application
+	switch reason, _ := reasonOf(failed); reason {
 	case play.ApplicationNotFound:
-		return s.raise(ctx, s.db, alertNotAuthorised, "", "The store does not find the app: check the Android application ID, and that the service account may see the app")
+		return s.raiseAgain(ctx, alertNotAuthorised, app, "The store does not find the app "+app+": check the Android application ID, and that the service account may see the app")
 	case play.Unauthorized:
-		return s.raise(ctx, s.db, alertNotAuthorised, "", "The store refuses the service account: check its permissions. New permissions can take up to 36 hours")
+		return s.raiseAgain(ctx, alertNotAuthorised, app, "The store refuses the service account for the app "+app+": check its permissions. New permissions can take up to 36 hours")
 	case play.Refused:
 		return s.raise(ctx, s.db, alertRefused, "", "The store refused a call")
 	case "":
-		return s.resolveOnce(ctx, &s.authorised, alertNotAuthorised)
+		return s.resolveOnce(ctx, alertNotAuthorised, app)
 	}
 	return nil
 }

@@ -4,33 +4,26 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/play"
 )
 
-func TestNotificationsOfRealPurchasesWaitForTheEndOfTestMode(t *testing.T) {
+func TestNotificationsOfRealPurchasesAreProcessedInTestMode(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "real", "gold_monthly")
-		f.selling.Simulated = true
-		asked := f.store.count("real")
-		f.receive(t, notification("m1", 2, "real"), notification("m2", 4, "unknown"))
-		if f.store.count("real") != asked {
-			t.Error("the simulated store was asked about a real purchase")
-		}
-		list, err := f.Messages(t.Context(), program, 0, 10)
-		if err != nil || len(list) != 2 || !list[0].ProcessedAt.IsZero() || !list[1].ProcessedAt.IsZero() {
-			t.Errorf("%+v, %v", list, err)
-		}
-		f.selling.Simulated = false
-		f.change("real", renewed)
-		f.sell("unknown", sub("silver_monthly", f.accountOf("ben")))
 		if _, err := f.Intend(t.Context(), "ben", nil); err != nil {
 			t.Fatal(err)
 		}
-		f.clock.Move(elsewhereWait)
-		f.run(t)
+		f.selling.Simulated = true
+		f.store.change("real", renewed)
+		f.store.sell("new", sub("silver_monthly", f.accountOf("ben")))
+		f.receive(t, notification("m1", 2, "real"), notification("m2", 4, "new"))
 		f.wantMembership(t, "ana", entitle.Active, gold, 2)
 		f.wantMembership(t, "ben", entitle.Active, silver, 1)
+		if f.simulated.count("real")+f.simulated.count("new") > 0 || f.store.count("acknowledge new") != 1 {
+			t.Error("the simulated store was asked about real purchases, or the new one was not acknowledged")
+		}
 	})
 }
 
@@ -39,27 +32,25 @@ func TestNotificationsOfSimulatedPurchasesEndWithTestMode(t *testing.T) {
 		f.selling.Simulated = true
 		f.bought(t, "ana", "simulated", "gold_monthly")
 		f.selling.Simulated = false
-		asked := f.store.count("simulated")
-		f.receive(t, notification("m1", 2, "simulated"))
+		unknown := notification(SimulatedPrefix+"m2", 4, "unknown")
+		f.receive(t, notification("m1", 2, "simulated"), unknown)
 		list, err := f.Messages(t.Context(), program, 0, 10)
-		if err != nil || len(list) != 1 || list[0].ProcessedAt.IsZero() || f.store.count("simulated") != asked {
-			t.Errorf("%+v, asked %d times, %v", list, f.store.count("simulated")-asked, err)
+		if err != nil || len(list) != 2 || list[0].ProcessedAt.IsZero() || list[1].ProcessedAt.IsZero() {
+			t.Errorf("%+v, %v", list, err)
+		}
+		if f.simulated.count("simulated") != 1 || f.store.count("simulated")+f.store.count("unknown") > 0 {
+			t.Error("a store was asked")
 		}
 	})
 }
 
-func TestRealPurchasesAreAcknowledgedAfterTestMode(t *testing.T) {
+func TestRealPurchasesAreAcknowledgedInTestMode(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		f.store.refusing = unavailable
+		f.refuse(unavailable)
 		f.bought(t, "ana", "real", "gold_monthly")
-		f.selling.Simulated, f.store.refusing = true, nil
+		f.selling.Simulated = true
+		f.refuse(nil)
 		f.clock.Move(time.Minute)
-		f.run(t)
-		if list, _, err := f.Purchases(t.Context(), "ana", "", 0); err != nil || list[0].Acknowledged {
-			t.Errorf("%+v, %v", list, err)
-		}
-		f.selling.Simulated = false
-		f.clock.Move(elsewhereWait)
 		f.run(t)
 		if list, _, err := f.Purchases(t.Context(), "ana", "", 0); err != nil || !list[0].Acknowledged {
 			t.Errorf("%+v, %v", list, err)
@@ -67,7 +58,26 @@ func TestRealPurchasesAreAcknowledgedAfterTestMode(t *testing.T) {
 	})
 }
 
-func TestRefundsDuringTestModeAreFoundAfterIt(t *testing.T) {
+// What the simulated store does not know may be a purchase in the real one.
+func TestARealTokenIsNotRefusedInTestMode(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.bought(t, "ana", "real", "gold_monthly")
+		f.store.sell("new", sub("silver_monthly", f.accountOf("ben")))
+		f.selling.Simulated = true
+		for _, down := range []error{nil, &play.Error{Reason: play.InvalidToken}} {
+			f.simulated.down = down
+			for user, token := range map[string]string{"ana": "real", "ben": "new"} {
+				_, err := f.Verify(t.Context(), user, token, "")
+				wantCode(t, err, "store_unavailable")
+			}
+		}
+		f.selling.Simulated = false
+		f.mustVerify(t, "ana", "real")
+		f.mustVerify(t, "ben", "new")
+	})
+}
+
+func TestRefundsAreFoundInTestMode(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "real", "gold_monthly")
 		if err := f.Start(t.Context()); err != nil {
@@ -77,12 +87,47 @@ func TestRefundsDuringTestModeAreFoundAfterIt(t *testing.T) {
 		f.selling.Simulated = true
 		f.clock.Move(10 * time.Hour)
 		f.run(t)
-		f.selling.Simulated = false
+		f.store.voided = []Void{{Token: "real", OrderID: "GPA.1", At: noon}}
 		f.clock.Move(time.Hour)
 		f.run(t)
-		if want := noon.Add(-entitle.VoidedOverlap); !f.store.since.Equal(want) {
+		if want := noon.Add(10*time.Hour - entitle.VoidedOverlap); !f.store.since.Equal(want) {
 			t.Errorf("the list was read from %s, want %s", f.store.since, want)
 		}
+		f.wantMembership(t, "ana", entitle.Revoked, gold, 2)
+	})
+}
+
+func TestASimulatedPurchaseIsNotWrittenAfterItsStoreWasEmptied(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.selling.Simulated = true
+		f.sell("token", sub("gold_monthly", f.accountOf("ana")))
+		f.simulated.asked = func(token string) {
+			f.simulated.asked = nil
+			err := f.db.Tx(t.Context(), func(tx *addondb.DB) error { return tx.SetSimulator(t.Context(), []byte{}, f.timestamp()) })
+			if err != nil {
+				t.Error(err)
+			}
+			delete(f.simulated.subs, token)
+		}
+		_, err := f.Verify(t.Context(), "ana", "token", "")
+		wantCode(t, err, "store_unavailable")
+		f.wantMembership(t, "ana", entitle.None, 0, 0)
+	})
+}
+
+func TestWhatWaitsForTheSimulatedStoreEndsWithIt(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.selling.Simulated = true
+		f.bought(t, "ana", "bought", "gold_monthly")
+		f.simulated.down = unavailable
+		if o, err := f.Verify(t.Context(), "ben", "queued", ""); err != nil || !o.Pending {
+			t.Fatalf("%+v, %v", o, err)
+		}
+		if err := f.db.Tx(t.Context(), func(tx *addondb.DB) error { return f.ForgetSimulated(t.Context(), tx) }); err != nil {
+			t.Fatal(err)
+		}
+		f.wantMembership(t, "ana", entitle.None, 0, 2)
+		f.wantMembership(t, "ben", entitle.None, 0, 2)
 	})
 }
 

@@ -85,24 +85,24 @@ const (
 func (s *Service) claimOnce(ctx context.Context, token string, req request) (Outcome, error) {
 	asking, cancel := context.WithTimeout(ctx, s.claimTimeout)
 	defer cancel()
-	store, selling, err := s.openForApp(ctx)
+	store, selling, err := s.openForApp(ctx, token)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if req.queued || !s.takePlace(asking) {
-		return s.queueClaim(ctx, token, req, nil)
+		return s.queueClaim(ctx, token, selling, req, nil)
 	}
 	defer s.places.Release(1)
 	done, err := s.readAndApply(asking, store, selling, token, req)
 	switch {
-	case selling.Simulated && isUnknown(err):
+	case selling.Simulated && fault.HasCode(err, "invalid_token"):
 		return Outcome{}, errTestMode
 	case waits(err) || err != nil && asking.Err() != nil:
-		return s.queueClaim(ctx, token, req, err)
+		return s.queueClaim(ctx, token, selling, req, err)
 	case err != nil:
 		return Outcome{}, err
 	}
-	done.purchase = s.acknowledgeNow(asking, store, done.purchase)
+	done.purchase = s.acknowledgeNow(asking, store, selling, done.purchase)
 	return s.outcome(ctx, req.user, done)
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// metaVoided is the name of the time up to which the list of voided orders was read.
-	metaVoided = "iap_voided_until"
+	// metaVoided begins the names of the times up to which the lists of voided orders were read; an application follows.
+	metaVoided = "iap_voided_until "
 	// voidedWindow is how far back the store's list reaches (1.9).
 	voidedWindow = 30 * 24 * time.Hour
 	// maxVoidedPages bounds one reading of the list: 1000 orders a page. The time up to which it was
@@ -25,40 +25,63 @@ const (
 )
 
 // doVoided reads the orders that were refunded or charged back since the last success, with
-// an overlap (6.6).
+// an overlap (6.6): of the store that the settings name, and of each application with purchases.
 func (s *Service) doVoided(ctx context.Context, _ []byte) (again time.Time, err error) {
-	next := s.now().Add(time.Hour)
-	store, selling, err := s.open(ctx)
-	if fault.HasCode(err, codeNotConfigured) {
-		return next, nil
-	}
+	selling, err := s.Selling(ctx)
 	if err != nil {
 		return time.Time{}, err
+	}
+	applications, err := s.db.Applications(ctx, at(s.now().Add(-voidedWindow)))
+	if err != nil {
+		return time.Time{}, err
+	}
+	origins := []origin{{selling.Simulated, selling.Application}}
+	for _, application := range applications {
+		if from := (origin{Application: application}); from != origins[0] {
+			origins = append(origins, from)
+		}
+	}
+	var failed error
+	for _, from := range origins {
+		if err := s.readVoided(ctx, from); !fault.HasCode(err, codeNotConfigured) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return s.now().Add(time.Hour), failed
+}
+
+// readVoided reads the list of a store.
+func (s *Service) readVoided(ctx context.Context, from origin) error {
+	store, selling, err := s.openOrigin(ctx, from)
+	if err != nil {
+		return err
 	}
 	until, since, err := s.voidedSince(ctx, store, selling)
 	if err != nil {
-		return time.Time{}, err
+		return err
 	}
 	page := ""
 	for n := 0; n == 0 || page != ""; n++ {
 		if n == maxVoidedPages {
-			return time.Time{}, fault.Unavailable("store_unavailable", "The store's list of refunds does not end")
+			return fault.Unavailable("store_unavailable", "The store's list of refunds does not end")
 		}
 		list, following, err := store.Voided(ctx, since, until, page)
 		if err != nil {
-			return time.Time{}, errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's list of refunds can't be read"), err), s.noteCall(ctx, err))
+			return errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's list of refunds can't be read"), err), s.noteCall(ctx, selling, err))
 		}
 		for _, void := range list {
 			if err := s.void(ctx, void); err != nil {
-				return time.Time{}, err
+				return err
 			}
 		}
 		page = following
 	}
-	if selling.Simulated { // what the real store has refunded meanwhile is still to be read
-		return next, nil
+	if selling.Simulated { // it is short
+		return nil
 	}
-	return next, s.db.Tx(ctx, func(tx *addondb.DB) error { return tx.SetMeta(ctx, metaVoided, until.Format(time.RFC3339)) })
+	return s.db.Tx(ctx, func(tx *addondb.DB) error {
+		return tx.SetMeta(ctx, metaVoided+selling.Application, until.Format(time.RFC3339))
+	})
 }
 
 // voidedSince is the time that is read, on the store's clock.
@@ -68,7 +91,7 @@ func (s *Service) voidedSince(ctx context.Context, store Store, selling iap.Sell
 		return until, since, refusal(err)
 	}
 	earliest := until.Add(-voidedWindow + time.Hour)
-	text, err := s.db.Meta(ctx, metaVoided)
+	text, err := s.db.Meta(ctx, metaVoided+selling.Application)
 	if err != nil || selling.Simulated {
 		return until, earliest, err
 	}

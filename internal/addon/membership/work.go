@@ -87,6 +87,7 @@ type (
 	}
 	tokenRef struct {
 		Token string `json:"token"` // sealed
+		origin
 	}
 	grantEnd struct {
 		Grant int64 `json:"grant"`
@@ -167,28 +168,23 @@ func (s *Service) nextCheck(p addondb.Purchase) (time.Time, bool) {
 // errNothingToDo means that a task has no object any more.
 var errNothingToDo = errors.New("membership: nothing to do")
 
-// taskPurchase reads the purchase of a task and opens the store.
+// taskPurchase reads the purchase of a task and opens the store in which it was made.
 func (s *Service) taskPurchase(ctx context.Context, payload []byte) (p addondb.Purchase, store Store, selling iap.Selling, token string, err error) {
 	var ref purchaseRef
 	if err := json.Unmarshal(payload, &ref); err != nil {
 		return p, nil, selling, "", fmt.Errorf("membership: the payload of a task: %w", err)
 	}
 	p, store, selling, token, err = s.storePurchase(ctx, ref.Purchase)
-	if fault.HasKind(err, countersign.KindNotFound) || fault.HasCode(err, "token_lost") {
+	if fault.HasKind(err, countersign.KindNotFound) || fault.HasCode(err, "token_lost") || fault.HasCode(err, codeOtherStore) {
 		err = errNothingToDo
 	}
 	return p, store, selling, token, err
 }
 
-// elsewhere reports whether another store than the one that answers now knows a purchase.
-func elsewhere(p addondb.Purchase, selling iap.Selling) bool {
-	return (p.Environment == string(entitle.Simulated)) != selling.Simulated
-}
-
 // doReread reads a purchase again.
 func (s *Service) doReread(ctx context.Context, payload []byte) (again time.Time, err error) {
-	p, store, selling, token, err := s.taskPurchase(ctx, payload)
-	if err == nil && !elsewhere(p, selling) {
+	_, store, selling, token, err := s.taskPurchase(ctx, payload)
+	if err == nil {
 		_, err = s.readAndApply(ctx, store, selling, token, request{cause: causeSchedule})
 	}
 	return time.Time{}, s.taskError(err)
@@ -233,14 +229,11 @@ func (s *Service) doWatch(ctx context.Context, payload []byte) (again time.Time,
 		again, _ = s.nextCheck(p)
 		return again, nil
 	}
-	switch {
-	case err == nil && !elsewhere(p, selling):
+	if err == nil {
 		_, err = s.readAndApply(ctx, store, selling, token, request{cause: causeSchedule})
-	case err == nil && selling.Simulated: // the built-in store knows nothing of it, and the real one is not asked
-		return s.now().Add(elsewhereWait), nil
 	}
-	if err != nil || elsewhere(p, selling) {
-		if fault.Of(err) == nil && err != nil && !errors.Is(err, errNothingToDo) { // a purchase whose token is lost ends, too
+	if err != nil {
+		if fault.Of(err) == nil && !errors.Is(err, errNothingToDo) { // a purchase whose token is lost ends, too
 			return time.Time{}, err
 		}
 		if err := s.suspendOverdue(ctx, p); err != nil {

@@ -119,8 +119,11 @@ func (p *Pages) showRestore(w http.ResponseWriter, r *frame.Request, v oneVersio
 
 func (p *Pages) restore(w http.ResponseWriter, r *frame.Request, v oneVersion) error {
 	return p.frame.Submit(w, r, frame.Form{
-		Fields: []string{"note"},
+		Fields: []string{"note", confirmName},
 		Do: func(in url.Values) error {
+			if err := confirmed(in, v.Concerns); err != nil {
+				return err
+			}
 			done, err := p.addon.Settings.Rollback(r.Context(), r.Actor, v.Number, in.Get("note"))
 			if err != nil {
 				return err

@@ -49,7 +49,7 @@ func iapView(d iapPageData) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "Apps receive the configuration marked as test mode. While it is on, the simulated store answers, and purchases in the real store are not verified. Turn it off before real people buy.")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "Apps receive the configuration marked as test mode. While it is on, the simulated store answers, and new purchases in the real store are not verified. Turn it off before real people buy.")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/countersign/countersign"
@@ -66,12 +67,12 @@ func (p *Pages) publish(f form) frame.Handler {
 			Do: func(in url.Values) error { return p.publishDraft(w, r, f, in) },
 			Explain: func(refused error) (frame.Errors, bool) {
 				stale = fault.HasKind(refused, countersign.KindPrecondition)
-				return frame.FormErrors(refused, "note")
+				return frame.FormErrors(refused, "note", confirmName)
 			},
 			Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 				v, err := p.readReview(r, f)
 				v.note, v.stale, v.errs = in.Get("note"), stale, wrong
-				if wrong.Of("note") == "" && len(v.errors) > 0 { // the page lists them, each with the way to its field
+				if wrong.Of("note") == "" && wrong.Of(confirmName) == "" && len(v.errors) > 0 { // the page lists them, each with the way to its field
 					v.errs = frame.Errors{{Text: "The draft has errors that block publishing. They are listed above."}}
 				}
 				return p.publishPage(v), err
@@ -85,6 +86,13 @@ func (p *Pages) publishDraft(w http.ResponseWriter, r *frame.Request, f form, in
 	if err != nil {
 		return err
 	}
+	draft, err := p.addon.Settings.Draft(r.Context(), r.Actor)
+	if err == nil {
+		err = confirmed(in, draft.Problems)
+	}
+	if err != nil {
+		return err
+	}
 	done, err := p.addon.Settings.Publish(r.Context(), r.Actor, seen, in.Get("note"))
 	if err != nil {
 		return err
@@ -93,6 +101,22 @@ func (p *Pages) publishDraft(w http.ResponseWriter, r *frame.Request, f form, in
 		return p.frame.Warn(w, r, f.path, "Nothing to publish: these values are already published.")
 	}
 	return p.frame.Redirect(w, r, versionPath(done.Version.Number), fmt.Sprintf("Version %d is published. Apps receive it from now on.", done.Version.Number))
+}
+
+// confirmName is the name of the switch that confirms what a publish changes for members.
+const confirmName = "confirm"
+
+// asks reports whether the switch has to be on.
+func asks(problems []settings.Problem) bool {
+	return slices.ContainsFunc(problems, settings.Problem.Asks)
+}
+
+// confirmed returns an error for a form whose switch has to be on and is not.
+func confirmed(in url.Values, problems []settings.Problem) error {
+	if !asks(problems) || in.Get(confirmName) == "1" {
+		return nil
+	}
+	return fault.WithFields(fault.Invalid("confirmation_missing", "Confirm what changes for members"), map[string]string{confirmName: "Confirm it."})
 }
 
 // problemRows lists problems with the way to where they are repaired.

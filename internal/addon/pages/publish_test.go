@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/play/playfake"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -123,4 +124,22 @@ func TestLongListsArePaged(t *testing.T) {
 		b.Get("/api-addons/admin/history" + odd).Status(http.StatusOK)
 		b.Get("/api-addons/admin/audit" + odd).Status(http.StatusOK)
 	}
+}
+
+func TestTestModeWithMembersIsConfirmed(t *testing.T) {
+	sellers(t, func(t *testing.T, s *seller) {
+		s.buy(t, "ana", playfake.BuyOptions{ProductID: "gold_monthly"})
+		b := s.signedIn(t)
+		s.mustSet(t, "iapSandboxEnabled", "1")
+		path := iapPath + "/publish"
+		b.Get(path).Says("1 member has purchases in the real store")
+		b.Fill(path, path).Status(http.StatusUnprocessableEntity).Says("Confirm it.")
+		b.Fill(path, path, "confirm", "1").LeadsTo("/api-addons/admin/history/3")
+		s.mustSet(t, "iapSandboxEnabled", "0")
+		s.mustPublish(t, "Live")
+		restore := "/api-addons/admin/history/3/restore"
+		b.Get(restore).Says("1 member has purchases in the real store")
+		b.Fill(restore, restore).Status(http.StatusUnprocessableEntity).Says("Confirm it.")
+		b.Fill(restore, restore, "confirm", "1").LeadsTo("/api-addons/admin/history/5")
+	})
 }

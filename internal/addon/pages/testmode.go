@@ -16,7 +16,7 @@ func banner(r *frame.Request, a *addon.Addon) frame.Banner {
 		return frame.Banner{}
 	}
 	return frame.Banner{
-		Kind: frame.Warning, Title: "Test mode is on", Text: "The simulated store answers the app. Purchases in the real store are not verified.",
+		Kind: frame.Warning, Title: "Test mode is on", Text: "The simulated store answers the app. New purchases in the real store are not verified.",
 		Action: frame.Link{Label: "Simulated store", Path: pathSimulator},
 	}
 }

@@ -145,7 +145,7 @@ func iapDefinitions() []Definition {
 		purchase("In-app purchases", Definition{Key: iap.KeyEnabled, Label: "Sell in the app", Type: TypeFlag, Default: "0", Example: "1", check: checkFlag,
 			Help: "Turn on after billing is set up in the store's console."}),
 		purchase("In-app purchases", Definition{Key: iap.KeySandboxEnabled, Label: "Test mode", Type: TypeFlag, Default: "0", Example: "0", check: checkFlag,
-			Help: "Marks the configuration that apps receive as test mode (sandbox_enabled). While it is on, a simulated store answers, and purchases in the real store are not verified."}),
+			Help: "Marks the configuration that apps receive as test mode (sandbox_enabled). While it is on, a simulated store answers, and new purchases in the real store are not verified."}),
 		purchase("In-app purchases", Definition{Key: iap.KeyPackageName, Label: "Android application ID", Type: TypeText, Example: "com.example.app", check: checkPackageName,
 			Help: "The application ID under which the app is sold.", Where: "In the store's console, under the app's name."}),
 		purchase("In-app purchases", Definition{Key: iap.KeyServiceAccount, Label: "Service account", Type: TypeServiceAccount, Secret: true,

@@ -75,7 +75,10 @@ func (s *Service) Draft(ctx context.Context, actor people.Actor) (Draft, error) 
 			return err
 		}
 		state, err := readState(ctx, tx)
-		d = state.draft(revision, state.values)
+		if err != nil {
+			return err
+		}
+		d, err = state.draft(ctx, tx, revision, state.values)
 		return err
 	})
 	return d, err
@@ -98,12 +101,13 @@ func readState(ctx context.Context, tx *addondb.DB) (state, error) {
 }
 
 // draft describes a draft with some values.
-func (s state) draft(revision int64, v values) Draft {
+func (s state) draft(ctx context.Context, tx *addondb.DB, revision int64, v values) (Draft, error) {
 	published := valuesOf(s.last.Settings.V)
+	concerns, err := memberProblems(ctx, tx, published, v)
 	return Draft{
 		Revision: revision, Published: versionOf(s.last), List: settingsOf(v, published, s.accounts),
-		Changes: changes(published, v, s.accounts), Problems: problemsOf(v, s.packages),
-	}
+		Changes: changes(published, v, s.accounts), Problems: append(problemsOf(v, s.packages), concerns...),
+	}, err
 }
 
 // settingsOf describes every setting of a draft.
@@ -241,7 +245,9 @@ func (s *Service) changeDraft(ctx context.Context, actor people.Actor, edit Edit
 		if err != nil {
 			return err
 		}
-		before = state.draft(current, state.values)
+		if before, err = state.draft(ctx, tx, current, state.values); err != nil {
+			return err
+		}
 		if edit.Revision != 0 && edit.Revision != current {
 			return errSettingsChanged
 		}
@@ -256,7 +262,10 @@ func (s *Service) changeDraft(ctx context.Context, actor people.Actor, edit Edit
 		if changed {
 			current++
 		}
-		now = state.draft(current, after)
+		if err != nil {
+			return err
+		}
+		now, err = state.draft(ctx, tx, current, after)
 		return err
 	})
 	if err != nil {

@@ -39,6 +39,8 @@ type VersionDetail struct {
 	Changes []Change
 	// Back is what bringing it back would change against what is served now.
 	Back []Change
+	// Concerns is what bringing it back would change for members.
+	Concerns []Problem
 	// Body is the public settings as the apps received them.
 	Body []byte
 }
@@ -69,7 +71,8 @@ func (s *Service) Version(ctx context.Context, actor people.Actor, number int64)
 			Version: versionOf(this), List: settingsOf(then, now, accounts), Body: []byte(this.Body),
 			Changes: changes(before, then, accounts), Back: changes(now, then, accounts),
 		}
-		return nil
+		detail.Concerns, err = memberProblems(ctx, tx, now, then)
+		return err
 	})
 	return detail, err
 }

@@ -2,8 +2,10 @@ package settings
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/input"
 )
@@ -22,6 +24,16 @@ func problemsOf(v values, packages []iap.Package) []Problem {
 	list := slices.Concat(pushProblems(v), nameProblems(v), iap.Problems(v.iap(), packages))
 	slices.SortStableFunc(list, func(a, b Problem) int { return cmp.Compare(a.Severity, b.Severity) }) // "error" before "warning"
 	return list
+}
+
+// memberProblems lists what a publish of settings would change for members.
+func memberProblems(ctx context.Context, tx *addondb.DB, published, v values) ([]Problem, error) {
+	before, after := published.iap(), v.iap()
+	if !iap.ConcernsMembers(before, after) {
+		return nil, nil
+	}
+	members, err := tx.CountMembers(ctx, after.PackageName)
+	return iap.MemberProblems(before, after, members), err
 }
 
 func pushProblems(v values) []Problem {

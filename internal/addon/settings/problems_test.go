@@ -26,6 +26,9 @@ func TestEveryProblemHasACodeAndACommand(t *testing.T) {
 	}
 	v[iap.KeySandboxEnabled] = addondb.Setting{Name: iap.KeySandboxEnabled, Value: "0"}
 	found = append(found, problemsOf(v, packages)...)
+	on, members := iap.Values{Sandbox: true, PackageName: "com.tuneful.app"}, addondb.Members{Real: 1, Elsewhere: 1, Simulated: 1}
+	found = append(found, iap.MemberProblems(iap.Values{}, on, members)...)
+	found = append(found, iap.MemberProblems(on, iap.Values{PackageName: "com.tuneful.app"}, members)...)
 
 	commands := map[string]string{}
 	for _, p := range found {
@@ -41,6 +44,9 @@ func TestEveryProblemHasACodeAndACommand(t *testing.T) {
 		input.CodeProductsMissing:          "countersign addon iap product add STORE_ID PACKAGE_ID",
 		input.CodeTestModeOn:               "countersign addon iap set iapSandboxEnabled 0",
 		input.CodePackageWithoutProduct:    "countersign addon iap product add STORE_ID 3",
+		input.CodeTestModeMembers:          "countersign addon iap set iapSandboxEnabled 0",
+		input.CodeTestModeEnds:             "countersign addon iap set iapSandboxEnabled 1",
+		input.CodeApplicationChanged:       "countersign addon iap set iapStorePackageName APPLICATION_ID",
 	} {
 		if commands[code] != want {
 			t.Errorf("%s: %q, want %q", code, commands[code], want)

@@ -81,7 +81,10 @@ func (s *Service) publish(ctx context.Context, actor people.Actor, note string,
 			return err
 		}
 		result, err = s.publishChosen(ctx, tx, actor, note, last, chosen)
-		return err
+		if err != nil || result.Nothing {
+			return err
+		}
+		return s.concluded(ctx, tx, valuesOf(last.Settings.V).iap(), chosen.values.iap())
 	})
 	if err != nil {
 		return Publication{}, err
@@ -93,7 +96,8 @@ func (s *Service) publish(ctx context.Context, actor people.Actor, note string,
 func (s *Service) publishChosen(ctx context.Context, tx *addondb.DB, actor people.Actor, note string, last addondb.Version, chosen publishing) (Publication, error) {
 	packages, err1 := tx.Packages(ctx)
 	accounts, err2 := iap.ReadAccounts(ctx, tx)
-	if err := errors.Join(err1, err2); err != nil {
+	concerns, err3 := memberProblems(ctx, tx, valuesOf(last.Settings.V), chosen.values)
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return Publication{}, err
 	}
 	result := Publication{Version: versionOf(last), Changes: changes(valuesOf(last.Settings.V), chosen.values, accounts)}
@@ -111,6 +115,7 @@ func (s *Service) publishChosen(ctx context.Context, tx *addondb.DB, actor peopl
 	if len(problems) > 0 {
 		return Publication{}, input.RefusedPublish(problems)
 	}
+	result.Warnings = append(result.Warnings, concerns...)
 	next := s.newVersion(actor, last.Number+1, note, chosen)
 	if err := tx.AddVersion(ctx, next); err != nil {
 		return Publication{}, err

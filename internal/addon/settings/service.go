@@ -20,13 +20,22 @@ type Service struct {
 	iap       *iap.Service
 	published cached.Value[Published]
 	log       *slog.Logger
+	// concluded is called at the end of the transaction that publishes, with the settings of purchases before and after.
+	concluded func(ctx context.Context, tx *addondb.DB, before, after iap.Values) error
 }
 
 // New returns the settings in a database, and the watcher that has to be told of its
 // changes.
 func New(db *addondb.DB, guard *access.Guard, purchases *iap.Service, log *slog.Logger) (*Service, sqldb.Watcher) {
 	s := &Service{db: db, guard: guard, iap: purchases, log: log}
+	s.concluded = func(context.Context, *addondb.DB, iap.Values, iap.Values) error { return nil }
 	return s, s.published.Watch(s.readPublished, addondb.TopicServed)
+}
+
+// WatchPublished has fn called at the end of each transaction that publishes, with the settings of purchases before and after.
+// It is called before the service is used.
+func (s *Service) WatchPublished(fn func(ctx context.Context, tx *addondb.DB, before, after iap.Values) error) {
+	s.concluded = fn
 }
 
 // Run caches what apps are served until ctx ends.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -117,13 +118,30 @@ func (s *Service) Clear(ctx context.Context, actor people.Actor) error {
 	if err := s.guard.May(actor, access.ManageMembers); err != nil {
 		return err
 	}
-	return s.Members.ForgetSimulated(ctx, func(tx *addondb.DB) error {
-		if _, err := tx.LockSimulator(ctx, s.guard.Timestamp()); err != nil {
+	return s.db.Tx(ctx, func(tx *addondb.DB) error {
+		if err := s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionSimulatorClear}); err != nil {
 			return err
 		}
-		if err := tx.SetSimulator(ctx, []byte{}, s.guard.Timestamp()); err != nil {
-			return err
-		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionSimulatorClear})
+		return s.forget(ctx, tx)
 	})
+}
+
+// forget empties the store, and deletes its purchases in the addon, at the end of a transaction.
+func (s *Service) forget(ctx context.Context, tx *addondb.DB) error {
+	if _, err := tx.LockSimulator(ctx, s.guard.Timestamp()); err != nil {
+		return err
+	}
+	if err := tx.SetSimulator(ctx, []byte{}, s.guard.Timestamp()); err != nil {
+		return err
+	}
+	return s.Members.ForgetSimulated(ctx, tx)
+}
+
+// Published ends the simulated purchases when a publication ends test mode, at the end of its transaction: nobody keeps what
+// nobody paid for.
+func (s *Service) Published(ctx context.Context, tx *addondb.DB, before, after iap.Values) error {
+	if !before.Sandbox || after.Sandbox {
+		return nil
+	}
+	return s.forget(ctx, tx)
 }

@@ -1,6 +1,7 @@
 package simulator_test
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,10 +15,11 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/keyfile"
-	"github.com/countersign/countersign/internal/play/playfake"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 func TestTwoProcessesLoseNothing(t *testing.T) {
@@ -142,34 +144,52 @@ func TestClearForgetsThePurchasesAndTheirMemberships(t *testing.T) {
 	})
 }
 
-// Once test mode is off, simulated purchases end with their paid time, and no store is asked about them.
-func TestSimulatedPurchasesEndAfterTestMode(t *testing.T) {
-	t.Parallel()
-	google := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.Contains(r.URL.Path, "/purchases/subscription") {
-			t.Errorf("the real store is asked: %s", r.URL.Path)
-		}
-		w.WriteHeader(http.StatusBadGateway)
-	}))
-	t.Cleanup(google.Close)
-	real, err := playfake.New(playfake.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	account, err := real.ServiceAccount()
-	if err != nil {
-		t.Fatal(err)
-	}
-	inTestMode.AnEngine(t, func(t *testing.T, at dbtest.DB) {
-		f := opened(t, at, func(o *addon.Options) { o.PlayURL = google.URL })
+// The publication that ends test mode ends the simulated purchases: nobody has paid for them.
+func TestSimulatedPurchasesEndWithTestMode(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
 		f.buy(t, "ana", "gold_monthly", "")
-		off := map[string]string{iap.KeySandboxEnabled: "0", iap.KeyPackageName: "com.example.app", iap.KeyServiceAccount: string(account)}
-		if err := f.publish(t.Context(), off); err != nil {
+		draft, err := f.Settings.Set(ctx, operator, settings.Edit{}, map[string]string{iap.KeySandboxEnabled: "0"})
+		if err != nil || !slices.ContainsFunc(draft.Problems, isEnd) {
+			t.Errorf("%+v, %v", draft.Problems, err)
+		}
+		published, err := f.Settings.Publish(ctx, operator, 0, "Live")
+		if err != nil || !slices.ContainsFunc(published.Warnings, isEnd) {
+			t.Errorf("%+v, %v", published.Warnings, err)
+		}
+		f.await(t, "ana", "none", 2)
+		if list, _, err := f.Members.Purchases(ctx, "ana", "", 0); err != nil || len(list) > 0 {
+			t.Errorf("%+v, %v", list, err)
+		}
+		first, err := f.Settings.Rollback(ctx, operator, published.Version.Number-1, "Test mode again")
+		if err != nil || first.Nothing {
 			t.Fatal(err)
 		}
-		f.clock.Move(32 * 24 * time.Hour)
-		addontest.Run(t, f.Addon)
-		f.await(t, "ana", "expired", 2)
+		if list, _, err := f.Simulator.Purchases(ctx, operator); err != nil || len(list) > 0 {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}
+
+// isEnd reports whether a problem says that one member's purchase ends with test mode.
+func isEnd(p settings.Problem) bool {
+	return p.Code == "test_mode_ends" && strings.HasPrefix(p.Text, "1 member has ")
+}
+
+// An earlier version left the store as it was when test mode ended.
+func TestAStoreThatWasLeftBehindAfterTestModeIsEmptied(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx, db := t.Context(), addontest.Database(t, f.at)
+		f.buy(t, "ana", "gold_monthly", "")
+		sealed, err1 := db.Simulator(ctx)
+		err2 := f.publish(ctx, map[string]string{iap.KeySandboxEnabled: "0"})
+		err3 := db.SetSimulator(ctx, sealed, sqldb.Time{Time: noon})
+		if err := errors.Join(err1, err2, err3, f.Simulator.Start(ctx), f.RunDue(ctx)); err != nil {
+			t.Fatal(err)
+		}
+		if sealed, err := db.Simulator(ctx); err != nil || len(sealed) > 0 {
+			t.Errorf("%d bytes, %v", len(sealed), err)
+		}
 	})
 }
 

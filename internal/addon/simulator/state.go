@@ -143,6 +143,13 @@ func (s *Service) change(ctx context.Context, selling iap.Selling, wait time.Dur
 		if err != nil {
 			return err
 		}
+		on, err := isOn(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if !on {
+			return errOff
+		}
 		st, err := s.open(sealed, selling)
 		if err != nil {
 			return err
@@ -162,6 +169,12 @@ func (s *Service) change(ctx context.Context, selling iap.Selling, wait time.Dur
 		return s.save(ctx, tx, st)
 	})
 	return sent, err
+}
+
+// isOn reports whether test mode is on for a transaction that has locked the store. What a process has cached may be older.
+func isOn(ctx context.Context, tx *addondb.DB) (bool, error) {
+	last, err := tx.LastVersion(ctx)
+	return iap.ValuesOf(last.Settings.V).Sandbox, err
 }
 
 // send takes the notifications out of the store, in their order.

@@ -16,18 +16,26 @@ const (
 	tickEvery = time.Hour
 )
 
-// Tick lets happen what became due on the store's clock, while test mode is on. It returns when
-// to look again, zero for a store in which nothing happens by itself.
+// Tick lets happen what became due on the store's clock. It returns when to look again, zero for a store in which nothing
+// happens by itself. A store that an earlier version left behind after test mode is emptied.
 func (s *Service) Tick(ctx context.Context, _ []byte) (again time.Time, err error) {
 	selling, err := s.Selling(ctx)
 	if err != nil {
 		return time.Time{}, err
 	}
+	if !selling.Simulated {
+		return time.Time{}, s.db.Tx(ctx, func(tx *addondb.DB) error {
+			if on, err := isOn(ctx, tx); err != nil || on {
+				return err
+			}
+			return s.forget(ctx, tx)
+		})
+	}
 	st, due, err := s.read(ctx, selling)
 	if err != nil {
 		return time.Time{}, err
 	}
-	if due && selling.Simulated {
+	if due {
 		_, err := s.change(ctx, selling, 0, func(_ *addondb.DB, now *state) error { st = now; return nil })
 		if err != nil {
 			return time.Time{}, err
@@ -40,7 +48,7 @@ func (s *Service) Tick(ctx context.Context, _ []byte) (again time.Time, err erro
 	switch {
 	case next.IsZero():
 		return time.Time{}, nil
-	case !selling.Simulated || full != nil:
+	case full != nil:
 		return s.now().Add(tickEvery), nil
 	}
 	return s.due(st, next), nil

@@ -1,0 +1,112 @@
+package simulator_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/iap"
+)
+
+// buyByApp buys as the app of a user does.
+func (f *fixture) buyByApp(t *testing.T, user, product, replaces string) countersign.IAPSimulatedPurchase {
+	t.Helper()
+	bought, err := f.Simulator.BuyForApp(t.Context(), user, product, replaces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bought
+}
+
+func (f *fixture) verify(t *testing.T, user, token string) countersign.IAPMembership {
+	t.Helper()
+	done, err := f.Members.Verify(t.Context(), user, token, "")
+	if err != nil || !done.Purchase.Acknowledged || done.Purchase.Environment != "simulated" {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	return done.Membership
+}
+
+func TestAnAppBuysForItsUser(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		bought := f.buyByApp(t, "ana", "silver_monthly", "")
+		if again := f.buyByApp(t, "ana", "silver_monthly", ""); again != bought || bought.ProductID != "silver_monthly" || bought.AccountID == "" {
+			t.Errorf("%+v, then %+v", bought, again)
+		}
+		_, err := f.Members.Verify(ctx, "ben", bought.PurchaseToken, "")
+		wantCode(t, err, "owned_by_other_user")
+		_, err = f.Simulator.BuyForApp(ctx, "ben", "gold_monthly", bought.PurchaseToken)
+		wantCode(t, err, "not_possible")
+		f.verify(t, "ana", bought.PurchaseToken)
+		upgrade := f.buyByApp(t, "ana", "gold_monthly", bought.PurchaseToken)
+		if again := f.buyByApp(t, "ana", "gold_monthly", bought.PurchaseToken); again != upgrade {
+			t.Errorf("%+v, then %+v", upgrade, again)
+		}
+		if m := f.verify(t, "ana", upgrade.PurchaseToken); m.Package == nil || m.Package.ID != gold {
+			t.Errorf("%+v", m)
+		}
+		list, _, err := f.Simulator.Purchases(ctx, operator)
+		if err != nil || len(list) != 2 || !list[1].Superseded {
+			t.Errorf("%+v, %v", list, err)
+		}
+	})
+}
+
+// An app that ends before it verifies loses nothing: the simulated store sends a notification, too.
+func TestWhatAnAppBoughtIsActivatedByItsNotification(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.buyByApp(t, "ana", "gold_monthly", "")
+		f.clock.Move(time.Minute)
+		if err := f.RunDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.await(t, "ana", "active", 1)
+	})
+}
+
+// The settings that a process has cached may be older than the publication that ended test mode.
+func TestNothingIsBoughtAfterTheStoreWasEmptied(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		cached, err := f.Simulator.Selling(t.Context())
+		if err == nil {
+			err = f.publish(t.Context(), map[string]string{iap.KeySandboxEnabled: "0"})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Simulator.Selling = func(context.Context) (iap.Selling, error) { return cached, nil }
+		_, err = f.Simulator.BuyForApp(t.Context(), "ana", "gold_monthly", "")
+		wantCode(t, err, "test_mode_off")
+	})
+}
+
+func TestWhatAnAppCannotBuy(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		buy := func(product, replaces, want string) {
+			t.Helper()
+			_, err := f.Simulator.BuyForApp(ctx, "ana", product, replaces)
+			wantCode(t, err, want)
+		}
+		buy("extra", "", "product_not_mapped")
+		buy("gold_monthly", "unknown", "simulated_purchase_not_found")
+		token, products := "", []string{"silver_monthly", "gold_monthly"}
+		for i := range 20 {
+			token = f.buyByApp(t, "ana", products[i%2], token).PurchaseToken
+			f.verify(t, "ana", token)
+		}
+		buy("silver_monthly", token, "simulator_full")
+		f.buyByApp(t, "ben", "silver_monthly", "")
+		for code, values := range map[string]map[string]string{
+			"iap_disabled":  {iap.KeyEnabled: "0", iap.KeySandboxEnabled: "1"},
+			"test_mode_off": {iap.KeyEnabled: "1", iap.KeySandboxEnabled: "0"},
+		} {
+			if err := f.publish(ctx, values); err != nil {
+				t.Fatal(err)
+			}
+			buy("gold_monthly", "", code)
+		}
+	})
+}
