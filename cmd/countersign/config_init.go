@@ -72,7 +72,8 @@ them are comments, so the file changes nothing until you edit it.
 
 It takes the flags of ` + of.command + ` serve. Those that you use are set in the file,
 names of files and folders as absolute ones.
-An existing file is never overwritten. A new one can be read by you alone.`,
+An existing file is never overwritten. A new one can be read by you alone, and if root writes it,
+by the group of the data folder's owner.`,
 		Example: "  " + of.command + " init\n  " + of.command + " init --listen :8443 --out /etc/countersign/" + of.configName(),
 	}
 	serve := a.serveOf(of)
@@ -99,6 +100,9 @@ An existing file is never overwritten. A new one can be read by you alone.`,
 		case err != nil:
 			return cli.Fail(cli.ExitFailed, "file_unwritable", fmt.Sprintf("%s can't be written (%v); name a file in a folder that this user can write to", out, fault.FileReason(err)))
 		}
+		dir := a.Path(c.Flag(of.data).Value.String())
+		a.shareFile(a.Path(out), dir)
+		a.located = append(a.located, dir)
 		return a.Done(map[string]string{"file": out}, "Configuration written to %s.", cli.Safe(out))
 	}
 	return c

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"time"
@@ -12,6 +13,20 @@ import (
 
 // clockGrain is by how much the time of a file may be before that of the program.
 const clockGrain = time.Second
+
+// shareFile lets the owner of a data folder read a file outside of it that a command of root has created for the service: by
+// its group, as the packages do.
+func (a *app) shareFile(path, dir string) {
+	info, err := os.Stat(dir)
+	if err != nil || os.Geteuid() != 0 {
+		return
+	}
+	if uid, gid, known := health.Owner(info); known && uid != 0 {
+		if err := errors.Join(os.Lchown(path, 0, gid), os.Chmod(path, 0o640)); err != nil {
+			a.Warn("only root can read %s (%v); the service needs it, too", cli.Safe(path), fault.FileReason(err))
+		}
+	}
+}
 
 // handOver leaves the files that a command of root has written in the data folder of another user to that user: their service
 // could not write them. Files from before the command stay, and so does one with several names, which may be outside.

@@ -31,6 +31,17 @@ func TestACommandOfRootLeavesNoFileThatTheServiceCannotWrite(t *testing.T) {
 	}
 	mustRunAt(t, dir, "", "store", "backup", "create")
 	mustRunAt(t, dir, "", "store", "rekey", "--yes")
+	beside := filepath.Join(filepath.Dir(dir), "store.toml")
+	for _, file := range []string{beside, filepath.Join(dir, "store.toml")} {
+		mustRunAt(t, dir, "", "store", "init", "--data", dir, "--out", file)
+	}
+	info, err := os.Stat(beside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if uid, gid, _ := health.Owner(info); uid != 0 || gid != service || info.Mode() != 0o640 {
+		t.Errorf("the configuration beside the folder belongs to %d:%d, %v", uid, gid, info.Mode())
+	}
 	roots := map[string]bool{earlier: true, linked: true}
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		info, statErr := e.Info()

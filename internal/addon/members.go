@@ -33,6 +33,9 @@ const (
 func (a *Addon) openMembers() {
 	a.Members = membership.New(membership.Options{
 		DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Open: a.openStore, Append: a.appendEvent, Put: a.putTask, Log: a.log,
+		Rename: func(ctx context.Context, tx *addondb.DB, user, to string) error {
+			return a.Simulator.Rename(ctx, tx, user, to)
+		},
 	})
 	a.database.Watch(a.Members.Watcher())
 	a.IAP.WatchRanks(a.Members.PackageChanged)

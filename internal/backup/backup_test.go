@@ -295,7 +295,8 @@ func TestABackupIntoAFolderRemovesOnlyWhatBackupsLeft(t *testing.T) {
 	left := map[string]bool{
 		"store-verify-purchase/notes.txt": true, "store-verify-12/notes.txt": true, "store-notes.partial": true, "store.db.copy-of-may": true,
 		"addon-20261101T120000Z.backup.partial": true, "store-20261101T120000Z.backup.partial/notes.txt": true,
-		partial: false, copied: false, "store-verify-3/verify.db-wal": false,
+		partial: false, copied: false, copied + "-journal": false, copied + "-wal": false, copied + "-shm": false, "store.db-journal": true,
+		"store-verify-3/verify.db-wal": false,
 	}
 	for name := range left {
 		path := filepath.Join(folder, name)

@@ -127,6 +127,9 @@ func removeLeftOver(dir, service string) {
 func isUnfinished(name, service string) bool {
 	backup, isPartial := strings.CutSuffix(name, partialSuffix)
 	of, isBackup := parseFileName(backup)
+	for _, beside := range []string{"-journal", "-wal", "-shm"} { // the files of SQLite beside a copy
+		name = strings.TrimSuffix(name, beside)
+	}
 	return isPartial && isBackup && string(of.service) == service || isNumbered(name, service+".db.copy-")
 }
 

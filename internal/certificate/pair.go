@@ -5,11 +5,10 @@ import (
 	"crypto/tls"
 	"encoding/pem"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/regular"
 )
 
 // maxFile is how many bytes a file with a certificate or a key may have.
@@ -45,19 +44,7 @@ func readFile(path string) ([]byte, error) {
 	unreadable := func(why any) error {
 		return fault.Invalid(CodeUnreadable, fmt.Sprintf("can't read %s: %v", path, why))
 	}
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, unreadable(fault.FileReason(err))
-	case !info.Mode().IsRegular():
-		return nil, unreadable("not a regular file")
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, unreadable(fault.FileReason(err))
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	text, err := regular.Read(path, maxFile)
 	switch {
 	case err != nil:
 		return nil, unreadable(fault.FileReason(err))

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -88,8 +89,8 @@ func (t *Console) Run(ctx context.Context, root *cobra.Command, args []string) i
 	groupCompletion(root, args)
 	var err error
 	t.command, err = root.ExecuteContextC(ctx)
-	if failed := t.Out.failure(); failed != nil && (err == nil || err.Error() == "") { // a check that says no prints why
-		err = failed
+	if failed := t.Out.failure(); failed != nil && (err == nil || err.Error() == "" || errors.Is(err, failed)) { // a check that says no prints why
+		err = t.unprinted(failed)
 	}
 	if err == nil {
 		return ExitOK
@@ -193,7 +194,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	if err != nil {
-		err = Fail(ExitFailed, "output_failed", fmt.Sprintf("the output can't be written (%v); free some space, or write it elsewhere", fault.FileReason(err)))
+		err = fmt.Errorf("the output can't be written (%w)", fault.FileReason(err))
 		if s.failed == nil {
 			s.failed = err
 		}

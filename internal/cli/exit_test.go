@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/spf13/cobra"
 )
 
 func TestKindsHaveExitCodes(t *testing.T) {
@@ -94,4 +96,44 @@ func failWith(ctx context.Context, err error) (code int, stderr string) {
 	unset := func(string) (string, bool) { return "", false }
 	code = New(unset, strings.NewReader(""), &out, &errs).fail(ctx, err, nil)
 	return code, errs.String()
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestACommandWhoseResultCanNotBePrintedSaysThatItIsDone(t *testing.T) {
+	for line, want := range map[string]struct {
+		code int
+		says string
+	}{
+		"key create":           {ExitUnknown, "but the change was written; do not repeat it; see the result with: countersign key reveal"},
+		"key create --json":    {ExitUnknown, "countersign key reveal"},
+		"key create --dry-run": {ExitFailed, "free some space, or write it elsewhere"},
+		"key create --out -":   {ExitFailed, "free some space"},
+		"key create --out x":   {ExitUnknown, "the change was written"},
+		"key set":              {ExitUnknown, "see the result with: countersign key list"},
+		"key list":             {ExitFailed, "free some space"},
+		"key reveal":           {ExitFailed, "free some space"},
+		"key create --help":    {ExitFailed, "free some space"},
+		"--version":            {ExitFailed, "free some space"},
+		"move":                 {ExitUnknown, "before you repeat it, check what was written"},
+	} {
+		var stderr strings.Builder
+		console := New(func(string) (string, bool) { return "", false }, strings.NewReader(""), fullDisk{}, &stderr)
+		command := func(name string) *cobra.Command {
+			c := &cobra.Command{Use: name, RunE: func(*cobra.Command, []string) error { return console.PrintJSON(name) }}
+			c.Flags().Bool("dry-run", false, "")
+			c.Flags().String("out", "x", "")
+			return c
+		}
+		root := &cobra.Command{Use: "countersign", SilenceErrors: true, SilenceUsage: true, Version: "1"}
+		console.Register(root)
+		key := &cobra.Command{Use: "key"}
+		key.AddCommand(command("create"), command("set"), command("list"), command("reveal"))
+		root.AddCommand(key, command("move"))
+		if code := console.Run(t.Context(), root, strings.Fields(line)); code != want.code || !strings.Contains(stderr.String(), want.says) || !strings.Contains(stderr.String(), "no space left on device") {
+			t.Errorf("%s: exit %d, %s", line, code, stderr.String())
+		}
+	}
 }

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/countersign/countersign"
@@ -9,14 +12,57 @@ import (
 
 // checkNext returns how to see whether a command has done what it was to do.
 func (t *Console) checkNext() string {
-	if t.command != nil && t.command.HasParent() {
-		for _, name := range []string{"list", "show", "history"} {
-			if sibling, _, err := t.command.Parent().Find([]string{name}); err == nil && sibling.Name() == name {
-				return "before you repeat it, check with: " + sibling.CommandPath()
-			}
-		}
+	if look := t.beside("list", "show", "history"); look != "" {
+		return "before you repeat it, check with: " + look
 	}
 	return "before you repeat it, check what was written"
+}
+
+// beside returns the first of these commands that is beside the one that ran, "" without any.
+func (t *Console) beside(names ...string) string {
+	if t.command == nil || !t.command.HasParent() {
+		return ""
+	}
+	for _, name := range names {
+		if sibling, _, err := t.command.Parent().Find([]string{name}); err == nil && sibling.Name() == name {
+			return sibling.CommandPath()
+		}
+	}
+	return ""
+}
+
+// unprinted is the error of a command whose output can't be written. Whatever it was to change has been changed by then.
+func (t *Console) unprinted(why error) error {
+	if t.onlyReads() {
+		return Fail(ExitFailed, "output_failed", why.Error()+"; free some space, or write it elsewhere")
+	}
+	look := t.beside("list", "show", "history")
+	if slices.Contains([]string{"create", "add", "rotate", "rotate-secret"}, t.command.Name()) {
+		look = cmp.Or(t.beside("reveal"), look)
+	}
+	next := "before you repeat it, check what was written"
+	if look != "" {
+		next = "do not repeat it; see the result with: " + look
+	}
+	return Fail(ExitUnknown, "output_failed", fmt.Sprintf("%v, but the change was written; %s", why, next))
+}
+
+// readers are the names of the commands that change nothing, beyond what the audit log records.
+var readers = []string{
+	"bash", "check", "deliveries", "diff", "doctor", "export", "fish", "get", "history", "invitations", "list", "powershell", "reveal", "show",
+	"start", "status", "tail", "test", "verify", "version", "versions", "zsh",
+}
+
+// onlyReads reports whether the command that ran changes nothing.
+func (t *Console) onlyReads() bool {
+	c := t.command
+	if c == nil || !c.HasParent() || slices.Contains(readers, c.Name()) {
+		return true
+	}
+	if out := c.Flag("out"); out != nil && out.Value.String() == "-" {
+		return true
+	}
+	return slices.ContainsFunc([]string{"dry-run", "help", "plan"}, func(name string) bool { f := c.Flag(name); return f != nil && f.Changed })
 }
 
 func (t *Console) nextStep(e *countersign.Error) string {

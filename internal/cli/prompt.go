@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/regular"
 	"golang.org/x/term"
 )
 
@@ -133,10 +135,10 @@ func (t *Console) await(ctx context.Context, read func() (string, error)) (strin
 // maxFile is the longest small file, in bytes.
 const maxFile = 1 << 20
 
-// ReadInput reads a small file, or stdin for "-". what says what it is, next what to do when stdin can't be read.
+// ReadInput reads a small regular file, or stdin for "-". what says what it is, next what to do when stdin can't be read.
 func (t *Console) ReadInput(path, what, next string) ([]byte, error) {
 	if path != "-" {
-		return t.ReadFile(path, what)
+		return t.readSmall(regular.Open, path, what)
 	}
 	text, err := io.ReadAll(io.LimitReader(t.In, maxFile))
 	return text, inputError(context.Background(), err, what, next)
@@ -152,7 +154,11 @@ func inputError(ctx context.Context, err error, what, next string) error {
 
 // ReadFile reads a small file that a flag names; what says what it is.
 func (t *Console) ReadFile(path, what string) ([]byte, error) {
-	file, err := os.Open(t.Path(path))
+	return t.readSmall(os.Open, path, what)
+}
+
+func (t *Console) readSmall(open func(string) (*os.File, error), path, what string) ([]byte, error) {
+	file, err := open(t.Path(path))
 	if os.IsNotExist(err) {
 		return nil, Fail(ExitNotFound, "file_not_found", fmt.Sprintf("no such %s file: %s; check its name", what, path))
 	}
@@ -162,6 +168,8 @@ func (t *Console) ReadFile(path, what string) ([]byte, error) {
 		text, err = io.ReadAll(io.LimitReader(file, maxFile+1))
 	}
 	switch {
+	case errors.Is(err, regular.ErrKind):
+		return nil, Fail(ExitFailed, "file_unreadable", fmt.Sprintf("%s is not a regular file; name a file, or - to read the %s from stdin", path, what))
 	case err != nil:
 		return nil, Fail(ExitFailed, "file_unreadable", fmt.Sprintf("the %s file %s can't be read (%v); make it readable for this user", what, path, fault.FileReason(err)))
 	case len(text) > maxFile:

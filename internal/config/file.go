@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/wording"
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 )
@@ -70,7 +71,7 @@ func Read(path string) (*File, error) {
 	case err != nil:
 		return nil, unreadable(path, err)
 	case len(text) > maxSize:
-		return nil, fmt.Errorf("the configuration file %s is larger than %d KiB; name a file with settings", cli.Safe(path), maxSize>>10)
+		return nil, fmt.Errorf("the configuration file %s is larger than %s; name a file with settings", cli.Safe(path), wording.Size(maxSize))
 	}
 	f, err := Parse(path, text)
 	if err == nil {

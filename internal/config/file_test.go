@@ -145,7 +145,7 @@ func TestAFileThatCantBeTrustedOrReadIsRefused(t *testing.T) {
 		"a folder":                 {dir, "is not a regular file"},
 		"a missing file":           {filepath.Join(dir, "none"), "does not exist"},
 		"a file in place of one":   {filepath.Join(write(t, "", 0o600), "store.toml"), "can't be read"},
-		"a file that is too large": {write(t, strings.Repeat("# ten bytes\n", 64<<10/12+1), 0o600), "is larger than 64 KiB"},
+		"a file that is too large": {write(t, strings.Repeat("# ten bytes\n", 64<<10/12+1), 0o600), "is larger than 64 KB"},
 	}
 	if runtime.GOOS != "windows" {
 		open := write(t, "listen = ':1'\n", 0o666)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/wording"
 )
 
 // Upload is a posted form with one file, which is read piece by piece and never held in memory.
@@ -123,7 +124,7 @@ func checkUpload(u Upload) error {
 // uploadError is an error of reading a form with a file.
 func (r *Request) uploadError(err error) error {
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		text := fmt.Sprintf("The file is larger than %d MB. Nothing was saved: divide it into smaller ones.", r.maxBody>>20)
+		text := "The file is larger than " + wording.Size(r.maxBody) + ". Nothing was saved: divide it into smaller ones."
 		return fault.WithCause(fault.New(countersign.KindTooLarge, countersign.CodeBodyTooLarge, text), err)
 	}
 	return badForm("The file did not arrive as a whole. Nothing was saved: send it again.", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/wording"
 )
 
 // Location is where a service lives, and how its commands begin.
@@ -177,19 +178,11 @@ func freeDisk(p Location) Finding {
 	case err != nil:
 		return Finding{name, Warn, "The free space of the disk can't be read (" + fault.FileReason(err).Error() + ")", "A full disk stops all writes.", "Check it with: df -h " + p.Dir}
 	case free < someFree:
-		return Finding{name, Fail, fmt.Sprintf("The disk of %s has %d MB left", p.Dir, free>>20), "A full disk stops all writes and backups.", "Free some space on it."}
+		return Finding{name, Fail, fmt.Sprintf("The disk of %s has %s left", p.Dir, wording.Size(free)), "A full disk stops all writes and backups.", "Free some space on it."}
 	case free < minFree:
-		return Finding{name, Warn, fmt.Sprintf("The disk of %s has %d MB left", p.Dir, free>>20), "A full disk stops all writes and backups.", "Free some space on it."}
+		return Finding{name, Warn, fmt.Sprintf("The disk of %s has %s left", p.Dir, wording.Size(free)), "A full disk stops all writes and backups.", "Free some space on it."}
 	}
-	return good(name, "The disk has "+byteSize(free)+" left")
-}
-
-// byteSize returns a number of bytes in readable form.
-func byteSize(bytes int64) string {
-	if bytes >= 10<<30 {
-		return fmt.Sprintf("%d GB", bytes>>30)
-	}
-	return fmt.Sprintf("%d MB", bytes>>20)
+	return good(name, "The disk has "+wording.Size(free)+" left")
 }
 
 // Database looks at whether the database is there, answers, is whole and has the tables

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/countersign/countersign/internal/regular"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -19,6 +20,8 @@ const FileName = "countersign.key"
 const (
 	newFileName = FileName + ".new"
 	filePrefix  = "countersign-key-1:"
+	// maxText is more than a key file has, in bytes.
+	maxText = 64 << 10
 )
 
 // ErrNoKeyFile is returned for a text that is not that of a key file.
@@ -93,7 +96,7 @@ func Replace(dir string) error {
 // keepAside links a key file in a folder under a second name derived from its content, so that the
 // file always exists and concurrent calls do not conflict.
 func keepAside(dir, path string) error {
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, maxText)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -111,7 +114,7 @@ func keepAside(dir, path string) error {
 }
 
 func load(path string) (*Box, error) {
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, maxText)
 	if err != nil {
 		return nil, fmt.Errorf("keyfile: %w", err)
 	}

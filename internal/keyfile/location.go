@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/regular"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -119,6 +120,9 @@ func (l *Location) Unusable(err error) error {
 	if errors.Is(err, ErrNoKeyFile) && l.KeyText != "" {
 		return fault.Conflict("key_unreadable", fmt.Sprintf("The value of %s is not a key file: expected one line that begins with %q", l.KeyVariable, filePrefix))
 	}
+	if errors.Is(err, regular.ErrKind) {
+		return fault.Conflict("key_unreadable", fmt.Sprintf("The key file %s is not a regular file", l.Path()))
+	}
 	if errors.Is(err, ErrNoKeyFile) {
 		return fault.Conflict("key_unreadable", fmt.Sprintf("The file %s is not a key file: expected one line that begins with %q", l.Path(), filePrefix))
 	}
@@ -219,6 +223,6 @@ func (l *Location) Text(check string) (string, error) {
 	if l.KeyText != "" {
 		return l.KeyText, nil
 	}
-	text, err := os.ReadFile(filepath.Join(l.Dir, FileName))
+	text, err := regular.Read(filepath.Join(l.Dir, FileName), maxText)
 	return string(text), err
 }

@@ -209,7 +209,7 @@ func TestSuccessorThatCannotBePlaced(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = l.Open(t.Context(), db.Queries())
-		if codeOf(err) != "key_not_placed" || !strings.Contains(err.Error(), "could not replace it (is a directory)") {
+		if codeOf(err) != "key_not_placed" || !strings.Contains(err.Error(), "could not replace it (not a regular file)") {
 			t.Errorf("%v", err)
 		}
 	})

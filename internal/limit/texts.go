@@ -31,6 +31,16 @@ func (t *Texts) Hold(text string) (end func(happened bool), wait time.Duration) 
 	return end, 0
 }
 
+// Allows is [Window.Allows].
+func (t *Texts) Allows(text string) bool {
+	return t.window.Allows(t.name(t.kind+" "+text), t.limit)
+}
+
+// Take is [Window.Take].
+func (t *Texts) Take(text string) bool {
+	return t.window.Take(t.name(t.kind+" "+text), t.limit)
+}
+
 // worthOfTexts is how large a part of a limit is worth telling the other servers.
 const worthOfTexts = 5
 

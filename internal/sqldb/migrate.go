@@ -99,6 +99,9 @@ func (db *DB) Migrate(ctx context.Context) error {
 	}
 	defer unlock()
 	for _, s := range db.options.Schemas {
+		if _, err := db.applied(ctx, s); err != nil { // goose takes a table that can't be read for one that is missing
+			return err
+		}
 		if err := db.migrate(ctx, pool, s); err != nil {
 			return fmt.Errorf("sqldb: migrate %s: %w", s.Name, db.wrap(err))
 		}

@@ -62,11 +62,11 @@ func (s *Store) LimitName(text string) (name limit.Name, ok bool) {
 	return box.Name(text), true
 }
 
-// ShareLimits makes the counts of a guard, and those of failed sign-ins, outlive this
-// process and, on PostgreSQL, be those of all servers on the database. Call it before
+// ShareLimits makes the counts of a guard, of guessed purchase codes and of failed sign-ins
+// outlive this process and, on PostgreSQL, be those of all servers on the database. Call it before
 // [Store.Run].
 func (s *Store) ShareLimits(ctx context.Context, guard *limit.Guard) {
-	s.limits.shared = []counts{guard}
+	s.limits.shared = []counts{guard, s.clashes}
 	for _, l := range s.people.Limits() {
 		s.limits.shared = append(s.limits.shared, l)
 	}

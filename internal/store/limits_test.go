@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
 
@@ -91,6 +92,36 @@ func TestServersOnOneDatabaseShareFailedSignIns(t *testing.T) {
 	if rows := first.Dump(t, "limits"); strings.Contains(rows, "secret") || strings.Contains(rows, "192.0.2.7") {
 		t.Errorf("rows: %s", rows)
 	}
+}
+
+// A store that is opened later knows the counts of the first; on PostgreSQL each knows those of the other.
+func TestServersOnOneDatabaseShareTheGuessesOfPurchaseCodes(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		f.MustImport(t, storetest.Lines(storetest.PurchaseText("bob", 3, "his")))
+		manager := f.MemberOf(t, "ada", store.RoleManager, "manager@shop.example")
+		guess := func(f *storetest.Fixture, want string) {
+			t.Helper()
+			_, err := f.CreatePurchase(t.Context(), manager, "ada", store.Purchase{ItemID: 1, License: "Regular", Code: "his"})
+			storetest.WantError(t, err, want)
+		}
+		first := f.Again(t)
+		guarded(t, first, 600)
+		for range 60 {
+			guess(first, "purchase_exists")
+		}
+		first.ExchangeLimits(t.Context(), false)
+		second := f.Again(t)
+		guarded(t, second, 600)
+		for range 40 {
+			guess(second, "purchase_exists")
+		}
+		guess(second, "code_clashes")
+		if f.At.Engine == dbtest.Postgres {
+			second.ExchangeLimits(t.Context(), false)
+			first.ExchangeLimits(t.Context(), false)
+			guess(first, "code_clashes")
+		}
+	})
 }
 
 func TestLimitsSurviveARestart(t *testing.T) {

@@ -38,3 +38,45 @@ func (p pieceWriter) Write(b []byte) (n int, err error) {
 func ServeFile(w http.ResponseWriter, r *http.Request, modified time.Time, content io.ReadSeeker) {
 	http.ServeContent(PieceDeadlines(w), r, "", modified, content)
 }
+
+// ServeDownload is [ServeFile] for a file whose delivery is noted: begin is called before the first byte is sent, and not
+// for a response without content, such as 304 or 416. If it fails, nothing is sent, and ServeDownload returns its error.
+func ServeDownload(w http.ResponseWriter, r *http.Request, modified time.Time, content io.ReadSeeker, begin func() error) error {
+	if r.Method == http.MethodHead {
+		begin = func() error { return nil }
+	}
+	d := &downloadWriter{ResponseWriter: PieceDeadlines(w), begin: begin}
+	http.ServeContent(d, r, "", modified, content)
+	return d.failed
+}
+
+type downloadWriter struct {
+	http.ResponseWriter
+	begin  func() error
+	failed error
+}
+
+// Unwrap returns the wrapped writer for http.ResponseController.
+func (d *downloadWriter) Unwrap() http.ResponseWriter { return d.ResponseWriter }
+
+// WriteHeader sends the status. With an error of begin, it takes back what describes the content instead.
+func (d *downloadWriter) WriteHeader(status int) {
+	if status == http.StatusOK || status == http.StatusPartialContent {
+		d.failed = d.begin()
+	}
+	if d.failed == nil {
+		d.ResponseWriter.WriteHeader(status)
+		return
+	}
+	for _, name := range []string{"Accept-Ranges", "Content-Length", "Content-Range", "Content-Type"} {
+		d.Header().Del(name)
+	}
+}
+
+// Write sends bytes of the body.
+func (d *downloadWriter) Write(b []byte) (int, error) {
+	if d.failed != nil {
+		return 0, d.failed
+	}
+	return d.ResponseWriter.Write(b)
+}

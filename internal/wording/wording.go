@@ -5,6 +5,7 @@ package wording
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Thousands writes a number as 1,234,567.
@@ -27,6 +28,20 @@ func Count(n int64, one, many string) string {
 	}
 	return Thousands(n) + " " + many
 }
+
+// Size writes a number of bytes in the largest unit of which there is one: "10 MB", "409.6 KB", "1 byte".
+func Size(bytes int64) string {
+	size, unit := float64(bytes), 0
+	for ; unit < len(sizeUnits) && size >= 1023.95; unit++ { // what would be written as 1024
+		size /= 1 << 10
+	}
+	if unit == 0 {
+		return Count(bytes, "byte", "bytes")
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(size, 'f', 1, 64), ".0") + " " + sizeUnits[unit-1]
+}
+
+var sizeUnits = [...]string{"KB", "MB", "GB", "TB"}
 
 // Shortened returns a text of at most limit characters as it is. Of a longer one it returns the
 // beginning, and how many characters it has in all.

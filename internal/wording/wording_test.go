@@ -21,6 +21,17 @@ func TestCount(t *testing.T) {
 	}
 }
 
+func TestSize(t *testing.T) {
+	for bytes, want := range map[int64]string{
+		0: "0 bytes", 1: "1 byte", 1023: "1,023 bytes", 1 << 10: "1 KB", 2 << 10: "2 KB", 409_600: "400 KB", 419_430: "409.6 KB",
+		1<<20 - 1: "1 MB", 1 << 20: "1 MB", 3 << 19: "1.5 MB", 200 << 20: "200 MB", 2 << 30: "2 GB", 5 << 40: "5 TB", 5000 << 40: "5000 TB",
+	} {
+		if got := Size(bytes); got != want {
+			t.Errorf("%d is %q, want %q", bytes, got, want)
+		}
+	}
+}
+
 func TestShortened(t *testing.T) {
 	for text, want := range map[string]string{"": "", "äöü": "äöü", "äöüß": "äöü… (4 characters)"} {
 		if got := Shortened(text, 3); got != want {

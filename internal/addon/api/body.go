@@ -12,8 +12,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
-	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/web"
+	"github.com/countersign/countersign/internal/wording"
 )
 
 const (
@@ -106,8 +106,7 @@ func inspect(body []byte) error {
 }
 
 func tooLarge(limit int64, cause error) error {
-	size := map[int64]string{maxBody: "1 MB", maxPurchaseBody: "32 KB", play.MaxPush: "64 KB"}[limit]
-	return fault.WithCause(fault.New(countersign.KindTooLarge, countersign.CodeBodyTooLarge, "The body is larger than "+size+". Nothing was changed; send less at once"), cause)
+	return fault.WithCause(fault.New(countersign.KindTooLarge, countersign.CodeBodyTooLarge, "The body is larger than "+wording.Size(limit)+". Nothing was changed; send less at once"), cause)
 }
 
 func badBody(message string, cause error) error {

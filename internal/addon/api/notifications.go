@@ -44,8 +44,11 @@ func readPush(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return body, nil // it is not a push, and refused as such
 	}
 	plain, err := io.ReadAll(io.LimitReader(z, play.MaxPush+1))
-	if len(plain) > play.MaxPush {
+	switch {
+	case len(plain) > play.MaxPush:
 		return nil, tooLarge(play.MaxPush, err)
+	case err != nil:
+		return nil, badBody("The compressed body is incomplete or damaged. Nothing was changed. Send it again", err)
 	}
 	return plain, nil
 }

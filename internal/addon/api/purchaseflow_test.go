@@ -192,7 +192,11 @@ func TestACompressedNotificationIsRead(t *testing.T) {
 		header := map[string]string{"Authorization": "Bearer " + bearer, "Content-Encoding": "gzip"}
 		var got refusal
 		s.ask(t, h, 413, "POST", "iap/notifications/store", compressed(t, make([]byte, play.MaxPush+1)), header, &got)
-		s.ask(t, h, 204, "POST", "iap/notifications/store", compressed(t, body), header, nil)
+		whole := compressed(t, body)
+		for _, missing := range []int{1, 8, 12} { // of the checksum and the length, and of the text before them
+			s.ask(t, h, 400, "POST", "iap/notifications/store", whole[:len(whole)-missing], header, &got)
+		}
+		s.ask(t, h, 204, "POST", "iap/notifications/store", whole, header, nil)
 		received, err := s.Members.Messages(t.Context(), operator, 0, 10)
 		if check(t, err); len(received) != 1 {
 			t.Errorf("stored: %+v", received)

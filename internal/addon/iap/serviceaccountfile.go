@@ -9,9 +9,11 @@ import (
 	"encoding/hex"
 	"encoding/pem"
 	"errors"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -99,6 +101,10 @@ func inspect(file []byte) *inspected {
 		i.note(false, "", wrong)
 		return i
 	}
+	if name := withControls(members); name != "" {
+		i.note(false, "", name+" contains control characters. Use the unchanged file from the cloud console")
+		return i
+	}
 	if err := json.Unmarshal(file, i); err != nil {
 		i.note(false, "", "type, client_email, private_key, project_id and token_uri must be strings")
 		return i
@@ -112,7 +118,7 @@ func (i *inspected) inspectMembers() {
 		return
 	}
 	i.note(accountEmailPattern.MatchString(i.ClientEmail), "It has a client_email", "client_email is missing or not an e-mail address; use the unchanged file from the cloud console")
-	if len(i.ProjectID) > 128 || strings.ContainsAny(i.ProjectID, "\x00\n\r\t<>") {
+	if len(i.ProjectID) > 128 || strings.ContainsAny(i.ProjectID, "<>") {
 		i.note(false, "", "project_id is not the name of a project")
 	}
 	i.inspectTokenURI()
@@ -257,6 +263,22 @@ func wrongFile(members map[string]jsontext.Value) string {
 		return "This is the product map, not the service account"
 	case has("keys"):
 		return "This is a set of public keys, not the service account"
+	}
+	return ""
+}
+
+// withControls names a member with characters that a terminal obeys or a reader does not see, "" for none. The key has
+// line breaks, and is never shown.
+func withControls(members map[string]jsontext.Value) string {
+	hidden := func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if strings.ContainsFunc(name, hidden) {
+			return "The name of a member"
+		}
+		text := ""
+		if name != "private_key" && json.Unmarshal(members[name], &text) == nil && strings.ContainsFunc(text, hidden) {
+			return name
+		}
 	}
 	return ""
 }

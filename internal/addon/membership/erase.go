@@ -20,7 +20,8 @@ type Erased struct {
 	Purchases, Grants int64
 }
 
-// Erase removes a user: the membership, grants, account ids and events are deleted. Purchases
+// Erase removes a user: the membership, grants, account ids and events are deleted. The simulated store forgets the
+// user as well. Purchases
 // stay for the books, with products, orders, prices and times, but without the user, the tokens
 // and the texts that staff typed. The store is not asked. A subscription that the store still
 // renews is a conflict (subscription_renews), because nobody could stop it here afterwards;
@@ -34,6 +35,9 @@ func (s *Service) Erase(ctx context.Context, actor people.Actor, user string, fo
 	}
 	err = s.tx(ctx, func(tx *txn) error {
 		erased = Erased{}
+		if err := s.Rename(ctx, tx.DB, user, ""); err != nil {
+			return err
+		}
 		if err := tx.DeleteQueuedVerifications(ctx, user); err != nil { // first, as a verification does
 			return err
 		}

@@ -133,6 +133,7 @@ func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
 		Selling: func(context.Context) (iap.Selling, error) { f.mu.Lock(); defer f.mu.Unlock(); return f.selling, nil },
 		Open:    func(s iap.Selling) (Store, error) { return f.named(s), nil },
 		Append:  f.append, Put: f.put,
+		Rename: func(context.Context, *addondb.DB, string, string) error { return nil },
 		Wait: func(_ context.Context, d time.Duration) bool {
 			f.mu.Lock()
 			defer f.mu.Unlock()

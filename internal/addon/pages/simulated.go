@@ -83,8 +83,12 @@ func (p *Pages) showSimulated(w http.ResponseWriter, r *frame.Request, one simul
 }
 
 func (s simulatedPage) page() frame.Page {
+	of := " of an erased user"
+	if s.User != "" {
+		of = " of the user " + s.User
+	}
 	return frame.Page{
-		Title: s.Product + " of the user " + s.User, Crumbs: crumbs(simulatorCrumb), Body: simulatedView(s),
+		Title: s.Product + of, Crumbs: crumbs(simulatorCrumb), Body: simulatedView(s),
 		Lead: "A simulated purchase: nothing was paid.",
 	}
 }

@@ -116,7 +116,7 @@ func (s *Service) Do(ctx context.Context, actor people.Actor, ref string, act Ac
 		switch {
 		case !found:
 			return errNoPurchase
-		case !slices.Contains(possible(p), act):
+		case !slices.Contains(possible(p), act), st.Buyers[p.Token] == "": // the user was erased
 			return errNotPossible
 		}
 		if err := st.full(); err != nil {

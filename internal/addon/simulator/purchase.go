@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -20,7 +21,8 @@ type Purchase struct {
 	// ID is the id of the purchase in the addon, "" before the addon knows it.
 	ID string
 	// Ref names it in addresses and commands. It does not tell the purchase token.
-	Ref           string
+	Ref string
+	// User is the buyer, "" once that user was erased.
 	User          string
 	Product, Plan string
 	// State is active, canceled, in_grace_period, on_hold, paused or expired.
@@ -106,8 +108,9 @@ func (s *Service) show(ctx context.Context, tx *addondb.DB, st *state, p playfak
 		Acknowledged: p.Acknowledged, Declined: p.Declined, Superseded: p.Replaced, ExpiresAt: p.ExpiresAt,
 		Next: p.Next, NextState: strings.ToLower(p.NextState), Acts: possible(p),
 	}
-	if shown.User == "" {
-		shown.User = st.Buyers[p.Token]
+	shown.User = cmp.Or(shown.User, st.Buyers[p.Token])
+	if shown.User == "" { // who was erased
+		shown.Acts = nil
 	}
 	return shown, err
 }

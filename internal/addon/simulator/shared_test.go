@@ -144,6 +144,37 @@ func TestClearForgetsThePurchasesAndTheirMemberships(t *testing.T) {
 	})
 }
 
+func TestTheStoreForgetsAnErasedUserAndFollowsAMerge(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		ref := f.buy(t, "ana", "gold_monthly", "").Purchase.Ref
+		other := f.buy(t, "carl", "silver_monthly", "").Purchase.Ref
+		if _, err := f.Members.Merge(t.Context(), operator, "ana", "ben"); err != nil {
+			t.Fatal(err)
+		}
+		if p := f.do(t, ref, simulator.Cancel).Purchase; p.User != "ben" {
+			t.Errorf("after a merge, the purchase is %q's", p.User)
+		}
+		if _, err := f.Members.Erase(t.Context(), operator, "ben", true); err != nil {
+			t.Fatal(err)
+		}
+		list, _, err := f.Simulator.Purchases(t.Context(), operator)
+		if err != nil || len(list) != 2 {
+			t.Fatalf("%d purchases, %v", len(list), err)
+		}
+		for _, p := range list {
+			if want := map[string]string{other: "carl"}[p.Ref]; p.User != want || len(p.Acts) > 0 != (want != "") {
+				t.Errorf("%s: %q with %q, want %q", p.Ref, p.User, p.Acts, want)
+			}
+		}
+		if step, err := f.Simulator.LastStep(t.Context(), operator, ref); step != nil || err != nil {
+			t.Errorf("the last step is %+v, %v", step, err)
+		}
+		_, err = f.Simulator.Do(t.Context(), operator, ref, simulator.Expire)
+		wantCode(t, err, "not_possible")
+		f.do(t, other, simulator.Cancel)
+	})
+}
+
 // The publication that ends test mode ends the simulated purchases: nobody has paid for them.
 func TestSimulatedPurchasesEndWithTestMode(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {

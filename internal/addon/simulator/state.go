@@ -217,6 +217,40 @@ func (s *Service) save(ctx context.Context, tx *addondb.DB, st *state) (err erro
 	return s.guard.SameKeyFile(ctx, tx)
 }
 
+// Rename gives the purchases of a user to another one, "" for nobody. A state that can't be opened names nobody.
+func (s *Service) Rename(ctx context.Context, tx *addondb.DB, user, to string) error {
+	sealed, err := tx.Simulator(ctx)
+	if err != nil || len(sealed) == 0 { // the row of a site that has never used test mode is not locked
+		return err
+	}
+	if sealed, err = tx.LockSimulator(ctx, s.guard.Timestamp()); err != nil {
+		return err
+	}
+	text, err := s.guard.Box().Open(sealPurpose, sealed)
+	if err != nil {
+		return nil
+	}
+	var k kept
+	if err := json.Unmarshal(text, &k); err != nil {
+		return fmt.Errorf("simulator: the stored state: %w", err)
+	}
+	for token, buyer := range k.Buyers {
+		if buyer == user {
+			k.Buyers[token] = to
+		}
+	}
+	if k.Last != nil && k.Last.Purchase.User == user {
+		k.Last = nil
+	}
+	if text, err = json.Marshal(k); err != nil {
+		return fmt.Errorf("simulator: %w", err)
+	}
+	if err := tx.SetSimulator(ctx, s.guard.Box().Seal(sealPurpose, text), s.guard.Timestamp()); err != nil {
+		return err
+	}
+	return s.guard.SameKeyFile(ctx, tx)
+}
+
 // due is when the addon's clock shows the time at which the store has to do something.
 func (s *Service) due(st *state, next time.Time) time.Time {
 	at := next.Add(-st.Ahead)

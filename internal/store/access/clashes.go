@@ -16,18 +16,18 @@ const (
 )
 
 // Clashes counts, by workspace, the purchase codes that were refused because another workspace has
-// them. Administrators see all codes: theirs are not counted.
-type Clashes struct{ counts *limit.Window[string] }
+// them, also for other servers on the database. Administrators see all codes: theirs are not counted.
+type Clashes struct{ *limit.Texts }
 
 // NewClashes returns a count of nothing.
 func NewClashes(now func() time.Time) *Clashes {
-	return &Clashes{limit.NewWindow[string](clashTime, now)}
+	return &Clashes{limit.NewTexts("code-clash", maxClashes, clashTime, limit.PlainName, now)}
 }
 
 // Check is an error (code_clashes, conflict) when there were too many. Then also codes that nobody
 // has are refused.
 func (c *Clashes) Check(a people.Actor, workspace string) error {
-	if May(a, Administer) == nil || c.counts.Allows(workspace, maxClashes) {
+	if May(a, Administer) == nil || c.Allows(workspace) {
 		return nil
 	}
 	return errClashes
@@ -35,7 +35,7 @@ func (c *Clashes) Check(a people.Actor, workspace string) error {
 
 // Take counts one, or is the error of [Clashes.Check].
 func (c *Clashes) Take(a people.Actor, workspace string) error {
-	if May(a, Administer) == nil || c.counts.Take(workspace, maxClashes) {
+	if May(a, Administer) == nil || c.Texts.Take(workspace) {
 		return nil
 	}
 	return errClashes

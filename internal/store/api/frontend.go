@@ -41,6 +41,7 @@ type frontEnd struct {
 	guard   *web.Guard
 	quotas  *limit.Window[int64]
 	calls   *callLog
+	pages   http.Handler // nil without pages
 }
 
 // OpenAPI is the OpenAPI 3.1 document of this API. It must not be changed.

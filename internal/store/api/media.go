@@ -2,10 +2,26 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/web"
 )
+
+// orPage is a handler of addresses that people open by themselves: where nothing is found, a browser gets the page that
+// says so.
+func (f *frontEnd) orPage(h web.Handler) web.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		err := h(w, r)
+		missing := fault.Of(err)
+		if f.pages == nil || missing == nil || missing.Kind != countersign.KindNotFound || !strings.Contains(r.Header.Get("Accept"), "text/html") {
+			return err
+		}
+		f.pages.ServeHTTP(w, r)
+		return nil
+	}
+}
 
 // getMedium serves an uploaded picture, sound or video. Its content is not trusted: the headers
 // keep browsers from running it or guessing another type. A name always has the same content.

@@ -26,8 +26,8 @@ func New(s *store.Store, o Options) http.Handler {
 	if o.Pages == nil {
 		return edge.Handler(f.routes(edge))
 	}
-	console := edge.Handler(f.forConsole().routes(edge))
-	return edge.Handler(f.routes(edge), o.Pages(console))
+	f.pages = o.Pages(edge.Handler(f.forConsole().routes(edge)))
+	return edge.Handler(f.routes(edge), f.pages)
 }
 
 func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
@@ -51,8 +51,8 @@ func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 	shared("POST", "/api/licenses/check", f.checkLicense)
 	shared("GET", "/api/licenses/revoked", f.listRevokedLicenses)
 	shared("GET", "/.well-known/jwks.json", f.getLicenseKeys)
-	handle("GET /media/default/{picture}", f.getPicture)
-	handle("GET /media/{name}", f.getMedium)
+	handle("GET /media/default/{picture}", f.orPage(f.getPicture))
+	handle("GET /media/{name}", f.orPage(f.getMedium))
 	handle("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) error { return web.ServePrepared(w, r, f.openAPI) })
 	handle("GET /healthz", web.Healthz())
 	handle("GET /readyz", web.Readyz(f.store.Ready))

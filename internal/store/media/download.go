@@ -85,14 +85,13 @@ func digest(value string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Download opens the file to which a token leads. Close the reader. With taken, the purchase counts
-// as downloaded from now on, which the audit log notes once. The errors are of kind Forbidden:
+// Download opens the file to which a token leads. Close the reader. The errors are of kind Forbidden:
 // [ErrLinkUnknown], [ErrLinkExpired], [ErrLinkEnded] and [ErrNoFile].
-func (s *Service) Download(ctx context.Context, a people.Actor, value string, taken bool) (Medium, blob.Reader, error) {
+func (s *Service) Download(ctx context.Context, value string) (Medium, blob.Reader, error) {
 	if err := s.gate.Ready(); err != nil {
 		return Medium{}, blob.Reader{}, err
 	}
-	l, p, err := s.findLink(ctx, value)
+	_, p, err := s.findLink(ctx, value)
 	if err != nil {
 		return Medium{}, blob.Reader{}, err
 	}
@@ -104,13 +103,17 @@ func (s *Service) Download(ctx context.Context, a people.Actor, value string, ta
 	if errors.Is(err, ErrNotFound) {
 		err = fmt.Errorf("media: the file is missing: %s", key(m)) // the seller did not remove it
 	}
-	if noted := p.Downloaded && !l.DownloadedAt.IsZero(); err != nil || !taken || noted {
-		return m, content, err
+	return m, content, err
+}
+
+// MarkDownloaded makes the purchase of a token count as downloaded, which the audit log notes once. Its
+// errors are those of [Service.Download].
+func (s *Service) MarkDownloaded(ctx context.Context, a people.Actor, value string) error {
+	l, p, err := s.findLink(ctx, value)
+	if noted := p.Downloaded && !l.DownloadedAt.IsZero(); err != nil || noted {
+		return err
 	}
-	if err := s.take(ctx, a, l); err != nil {
-		return Medium{}, blob.Reader{}, errors.Join(err, content.Close())
-	}
-	return m, content, nil
+	return s.take(ctx, a, l)
 }
 
 // findLink returns the link of a token and its purchase, while both are valid.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/fault"
-	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -64,7 +63,7 @@ func TestADamagedFileIsNotServedAsWhole(t *testing.T) {
 					t.Fatal(err)
 				}
 				read := func() ([]byte, error) {
-					_, r, err := f.Media.Download(t.Context(), people.Buyer(people.FacePage, storetest.Client), token, false)
+					_, r, err := f.Media.Download(t.Context(), token)
 					if err != nil {
 						return nil, err
 					}
@@ -87,7 +86,7 @@ func TestADamagedFileIsNotServedAsWhole(t *testing.T) {
 				if got, err := read(); err == nil || len(got) >= c.size || fault.HasCode(err, "download_no_file") {
 					t.Errorf("damaged: %d bytes, %v", len(got), err)
 				}
-				if _, r, err := f.Media.Download(t.Context(), people.Buyer(people.FacePage, storetest.Client), token, false); err == nil {
+				if _, r, err := f.Media.Download(t.Context(), token); err == nil {
 					r.Close()
 					t.Error("a client that resumes gets the rest of what is damaged")
 				}

@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/wording"
 )
 
 // Usage is what the uploaded files of a workspace take, in bytes. Those that were replaced or removed count until they
@@ -29,9 +30,8 @@ func (u Usage) left() int64 {
 
 // refused is the error about a file that does not fit into the quota.
 func (u Usage) refused() error {
-	const mb = 1 << 20
-	return fault.Conflict("upload_quota", fmt.Sprintf("The uploaded files of the workspace may take %d MB together, and %d MB are left. "+
-		"Files that were replaced or removed count for another day. Nothing was saved", u.Quota/mb, max(0, u.left())/mb))
+	return fault.Conflict("upload_quota", fmt.Sprintf("The uploaded files of the workspace may take %s together, and %s is left. "+
+		"Files that were replaced or removed count for another day. Nothing was saved", wording.Size(u.Quota), wording.Size(max(0, u.left()))))
 }
 
 // Usage returns what the uploaded files of a workspace take, for those who see it.

@@ -7,6 +7,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/store/storedb"
+	"github.com/countersign/countersign/internal/wording"
 )
 
 // Slot is a place for an uploaded file. Those of items and of accounts are called as in the
@@ -68,7 +69,7 @@ func (s Slot) Limit() int64 { return limits[s.Kind()] }
 
 // TooLarge is the error about a file that is larger than the slot's limit.
 func (s Slot) TooLarge() error {
-	return fault.New(countersign.KindTooLarge, countersign.CodeBodyTooLarge, fmt.Sprintf("The file is larger than %d MB. Nothing was saved", s.Limit()>>20))
+	return fault.New(countersign.KindTooLarge, countersign.CodeBodyTooLarge, "The file is larger than "+wording.Size(s.Limit())+". Nothing was saved")
 }
 
 // ofItem is an error of kind NotFound (slot_unknown) unless the slot is one of an item of any kind.

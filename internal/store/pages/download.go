@@ -63,24 +63,31 @@ var deadLinks = map[string]deadLink{
 	media.ErrNoFile.Code:      {http.StatusGone, "The file was removed", "Ask the seller for it."},
 }
 
-// download sends a buyer the file to which a link leads. A program that only looks where a link
-// leads asks by HEAD, and has downloaded nothing.
+// download sends a buyer the file to which a link leads.
 func (p *Pages) download(w http.ResponseWriter, r *frame.Request) error {
-	m, content, err := p.store.Media.Download(r.Context(), buyer(r), r.PathValue("token"), r.Method == http.MethodGet)
-	h := w.Header()
-	h.Set("Cache-Control", "no-store")
+	w.Header().Set("Cache-Control", "no-store")
+	err := p.sendFile(w, r, r.PathValue("token"))
 	if refused := fault.Of(err); refused != nil {
 		if dead, ok := deadLinks[refused.Code]; ok {
 			return p.frame.Refuse(w, r, frame.Page{Status: dead.status, Title: dead.title, Lead: dead.text, Bare: true, Body: frame.Words("")}, err)
 		}
 	}
+	return err
+}
+
+// sendFile sends the file of a download link. The purchase counts as downloaded when some of the file is sent: not by a
+// program that only looks where the link leads, nor by one that has the file already.
+func (p *Pages) sendFile(w http.ResponseWriter, r *frame.Request, token string) error {
+	m, content, err := p.store.Media.Download(r.Context(), token)
 	if err != nil {
 		return err
 	}
 	defer content.Close()
+	h := w.Header()
 	h.Set("Content-Type", m.Type)
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": m.Title}))
 	h.Set("ETag", `"`+m.Digest+`"`)
-	web.ServeFile(w, r.Request, m.CreatedAt.Time, content)
-	return nil
+	return web.ServeDownload(w, r.Request, m.CreatedAt.Time, content, func() error {
+		return p.store.Media.MarkDownloaded(r.Context(), buyer(r), token)
+	})
 }

@@ -37,6 +37,15 @@ func TestAManagerMakesADownloadLinkForABuyer(t *testing.T) {
 		at := strings.TrimPrefix(link, s.server.URL)
 		head := buyer.Send("HEAD", at, nil)
 		head.Status(http.StatusOK)
+		for _, r := range []struct {
+			name, value string
+			status      int
+		}{
+			{"If-None-Match", head.Header.Get("ETag"), http.StatusNotModified},
+			{"If-Match", `"another"`, http.StatusPreconditionFailed},
+		} {
+			buyer.Get(at, r.name, r.value).Status(r.status)
+		}
 		b.Get(page).SilentAbout("Downloaded the file")
 		got := buyer.Get(at).Status(http.StatusOK)
 		for name, want := range map[string]string{

@@ -4,10 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
-	"net/url"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -24,9 +21,6 @@ import (
 	"github.com/countersign/countersign/internal/webtest"
 )
 
-// apiPattern finds the addresses in the API's table of routes.
-var apiPattern = regexp.MustCompile(`handle\("(?:GET|POST|PUT|PATCH|DELETE)?(?: |", ")?(/\S*)"`)
-
 // Whatever column a handler can't read, the log has the cause of its 500.
 func TestEvery500HasItsCauseInTheLog(t *testing.T) {
 	t.Parallel()
@@ -38,34 +32,21 @@ func TestEvery500HasItsCauseInTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := asker(t, server.URL, map[string]string{"Authorization": "Bearer " + value, "Sec-Fetch-Site": "same-origin"})
-	all := routes(t)
-	text, err := os.ReadFile("../api/routes.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, found := range apiPattern.FindAllStringSubmatch(string(text), -1) {
-		all = append(all, "GET "+found[1], "POST "+found[1])
-	}
+	b := webtest.NewBrowser(t, server.URL, "")
+	b.Post("/login", "email", email("administrator"), "password", password).LeadsTo("/")
 	example := regexp.MustCompile(`\{[a-z]+\}`)
 	faults := 0
 	for _, fault := range []string{"users.email", "workspaces.username", "items.name", "purchases.code", "audit.action"} {
 		table, column, _ := strings.Cut(fault, ".")
 		rename(t, s, table, column, "gone")
-		for _, route := range all {
-			method, path, _ := strings.Cut(example.ReplaceAllString(strings.Replace(route, "{workspace}", "ada", 1), "1"), " ")
-			if strings.HasSuffix(path, "/live") || path == "/logout" {
+		for _, route := range append(webtest.Routes(t, "routes.go"), webtest.Routes(t, "../api/routes.go")...) {
+			route = example.ReplaceAllString(strings.Replace(route, "{workspace}", "ada", 1), "1")
+			if strings.HasSuffix(route, "/live") || strings.HasSuffix(route, " /logout") {
 				continue
 			}
-			told := log.String()
-			status, id := ask(method, path)
-			if status != http.StatusInternalServerError {
-				continue
-			}
-			faults++
-			line := strings.TrimPrefix(log.String(), told)
-			if !strings.Contains(line, id) || !strings.Contains(line, "SQL logic error") {
-				t.Errorf("without %s, %s: request %q, log %q", fault, route, id, line)
+			if b.WantCause(log, "SQL logic error", route, "", "Authorization", "Bearer "+value, "Sec-Fetch-Site", "same-origin",
+				"Accept", "text/html, */*", "Content-Type", "application/x-www-form-urlencoded") {
+				faults++
 			}
 		}
 		rename(t, s, table, "gone", column)
@@ -73,38 +54,6 @@ func TestEvery500HasItsCauseInTheLog(t *testing.T) {
 	if faults < 100 {
 		t.Errorf("only %d of the requests failed", faults)
 	}
-}
-
-// asker returns what sends requests of an administrator, with headers. A response that is broken off counts as 500.
-func asker(t *testing.T, at string, headers map[string]string) func(method, path string) (status int, id string) {
-	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	send := func(method, path, form string) (status int, id string) {
-		r, err := http.NewRequestWithContext(t.Context(), method, at+path, strings.NewReader(form))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, value := range headers {
-			r.Header.Set(name, value)
-		}
-		r.Header.Set("Accept", "text/html, */*")
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		answer, err := client.Do(r)
-		if err != nil {
-			return http.StatusInternalServerError, ""
-		}
-		answer.Body.Close()
-		return answer.StatusCode, answer.Header.Get("X-Request-Id")
-	}
-	form := url.Values{"email": {email("administrator")}, "password": {password}}
-	if status, _ := send("POST", "/login", form.Encode()); status != http.StatusSeeOther {
-		t.Fatalf("the sign-in got %d", status)
-	}
-	return func(method, path string) (int, string) { return send(method, path, "") }
 }
 
 func rename(t *testing.T, s *store.Store, table, from, to string) {

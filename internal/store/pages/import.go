@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/transfer"
+	"github.com/countersign/countersign/internal/wording"
 )
 
 // oneImport is what the page of an import shows.
@@ -121,7 +122,7 @@ func (one oneImport) howFar() string {
 	case p.IsRead():
 		return "The whole file is read: " + frame.Count(p.Lines, "row") + " · " + rejected + ". It is now imported."
 	}
-	said := []string{frame.Count(p.Lines, "row") + " read", fileSize(p.ReadBytes) + " of " + fileSize(p.SizeBytes), rejected}
+	said := []string{frame.Count(p.Lines, "row") + " read", wording.Size(p.ReadBytes) + " of " + wording.Size(p.SizeBytes), rejected}
 	if speed := p.LinesPerSecond(); speed > 0 {
 		said = append(said, frame.Count(int(speed), "row")+" a second", "about "+roundTime(p.ReadingLeft())+" of reading left")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
+	"github.com/countersign/countersign/internal/wording"
 )
 
 // maxUpload is the size of the largest form with a file, in bytes. A slot takes less.
@@ -66,19 +67,6 @@ func (m mediaSlot) fileLabel() string {
 	return "Replace with"
 }
 
-// fileSize is a number of bytes for people.
-func fileSize(bytes int64) string {
-	switch {
-	case bytes >= 1<<30:
-		return fmt.Sprintf("%.1f GB", float64(bytes)/(1<<30))
-	case bytes >= 1<<20:
-		return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20))
-	case bytes >= 1<<10:
-		return fmt.Sprintf("%.1f KB", float64(bytes)/(1<<10))
-	}
-	return fmt.Sprintf("%d bytes", bytes)
-}
-
 // mediaPage is what the page of uploaded files shows.
 type mediaPage struct {
 	// path is that of the page; those of its slots are below.
@@ -92,7 +80,7 @@ func (m mediaPage) usageText() string {
 	if m.usage.Quota == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" The uploaded files of the workspace take %s of %s.", fileSize(m.usage.Used), fileSize(m.usage.Quota))
+	return fmt.Sprintf(" The uploaded files of the workspace take %s of %s.", wording.Size(m.usage.Used), wording.Size(m.usage.Quota))
 }
 
 func (m mediaPage) slotPath(s mediaSlot, below string) string {

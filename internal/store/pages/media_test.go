@@ -27,10 +27,10 @@ func TestAnUploadBeyondTheQuotaIsRefused(t *testing.T) {
 	teamStore.AnEngine(t, func(t *testing.T, db dbtest.DB) {
 		s := openTeamAs(t, db, store.Options{UploadQuota: 2 << 20})
 		sendFile(s.as(t, "manager"), mediaPath+"/file", "rain.zip", "", strings.Repeat("x", 1<<20)).LeadsTo(mediaPath)
-		s.as(t, "manager").Get(mediaPath).Says("The uploaded files of the workspace take 1.0 MB of 2.0 MB.")
+		s.as(t, "manager").Get(mediaPath).Says("The uploaded files of the workspace take 1 MB of 2 MB.")
 		sendFile(s.as(t, "manager"), mediaPath+"/file", "rain.zip", "", strings.Repeat("x", 1<<20+1)).
-			Status(http.StatusConflict).Says("may take 2 MB together, and 1 MB are left", "take 1.0 MB of 2.0 MB.")
-		s.as(t, "owner").Get(profileArea).Says("take 1.0 MB of 2.0 MB.")
+			Status(http.StatusConflict).Says("may take 2 MB together, and 1 MB is left", "take 1 MB of 2 MB.")
+		s.as(t, "owner").Get(profileArea).Says("take 1 MB of 2 MB.")
 	})
 }
 
@@ -57,7 +57,7 @@ func TestAManagerUploadsAndRemovesAPicture(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		b := s.as(t, "manager")
 		b.Get(editPath).Says("Upload files for this item")
-		b.Get(mediaPath).Says("Thumbnail", "Preview image", "File for buyers", "At most 10 MB", "At most 2048 MB").SilentAbout("Preview video", "Preview audio")
+		b.Get(mediaPath).Says("Thumbnail", "Preview image", "File for buyers", "At most 10 MB", "At most 2 GB").SilentAbout("Preview video", "Preview audio")
 		sendFile(b, mediaPath+"/thumbnail", "rain.png", "image/png", picture(t, "<script>")).LeadsTo(mediaPath)
 		address := s.item(t, 1229).Media.Thumbnail
 		shown := b.Get(mediaPath).Says("Uploaded: Thumbnail.", address)

@@ -34,8 +34,10 @@ func TestWrongMethodsAreRefused(t *testing.T) {
 func TestABrowserGetsAPageForAnAddressThatLeadsNowhere(t *testing.T) {
 	s := openShop(t, shopStore.New(t, dbtest.SQLite), 0, "")
 	for path, accepts := range map[string]map[string]bool{
-		"/nowhere":        {"text/html,*/*;q=0.8": true, "*/*": false, "application/json": false},
-		"/api/items/none": {"text/html,*/*;q=0.8": false},
+		"/nowhere":                {"text/html,*/*;q=0.8": true, "*/*": false, "application/json": false},
+		"/api/items/none":         {"text/html,*/*;q=0.8": false},
+		"/media/none.png":         {"text/html,*/*;q=0.8": true, "image/avif,*/*;q=0.8": false, "application/json": false},
+		"/media/default/none.png": {"text/html,*/*;q=0.8": true, "*/*": false},
 	} {
 		for accept, page := range accepts {
 			r := httptest.NewRequest(http.MethodGet, path, nil)

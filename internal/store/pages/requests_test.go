@@ -3,11 +3,14 @@ package pages_test
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/store/requests"
+	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -29,6 +32,30 @@ func TestACallIsInTheListAndFoundByItsID(t *testing.T) {
 		b.Get(path).Says("In the last 24 hours: 1 call from 127.0.0.1.")
 		s.as(t, "owner").Get(path + "/revoke").Says("In the last 24 hours: 1 call from 127.0.0.1.")
 	})
+}
+
+func TestPagesSayThatTheLogOfCallsIsDamaged(t *testing.T) {
+	t.Parallel()
+	db := teamStore.New(t, dbtest.SQLite)
+	s := openTeam(t, db)
+	path, value := s.makeKey(t, "till")
+	id := s.call(t, value)
+	b := s.as(t, "manager")
+	if err := s.Requests.Close(); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Damage(t, filepath.Join(db.Dir, requests.DatabaseName))
+	for _, page := range []string{"/w/ada/requests", "/w/ada/requests?id=" + id, "/w/ada/requests/" + id, "/w/ada/reports.csv?metric=failed"} {
+		b.Get(page).Status(http.StatusServiceUnavailable).Says("The log of API requests is damaged")
+	}
+	b.Get("/w/ada/reports?metric=valid").Status(http.StatusOK).Says("can't be read")
+	for _, page := range []string{"/w/ada", path, "/w/ada/items/1229"} {
+		b.Get(page).Status(http.StatusOK)
+	}
+	if status := s.validate(t, value, "unknown"); status != http.StatusNotFound {
+		t.Errorf("a validation got %d", status)
+	}
+	s.as(t, "administrator").Get("/health").Says("request log", "is damaged")
 }
 
 func TestTheListOfCallsIsNarrowed(t *testing.T) {

@@ -178,7 +178,7 @@ var forms = map[string][]string{
 }
 
 func TestEveryRouteHasARowInTheTableOfRoles(t *testing.T) {
-	all := routes(t)
+	all := webtest.Routes(t, "routes.go")
 	for _, route := range all {
 		if routeAudiences[route] == "" {
 			t.Errorf("%s has no row", route)

@@ -5,9 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
@@ -84,25 +81,6 @@ func (s team) as(t *testing.T, who string) *webtest.Browser {
 	b := s.browser(t)
 	b.Post("/login", "email", email(who), "password", password).LeadsTo("/")
 	return b
-}
-
-// routePattern finds the addresses in the table of routes.
-var routePattern = regexp.MustCompile(`mux\.Handle\("(GET|POST) (/\S*)"`)
-
-// routes lists the addresses of the pages as METHOD PATH, as routes.go has them.
-func routes(t *testing.T) (all []string) {
-	t.Helper()
-	text, err := os.ReadFile("routes.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, found := range routePattern.FindAllStringSubmatch(string(text), -1) {
-		all = append(all, found[1]+" "+strings.TrimSuffix(found[2], "{$}"))
-	}
-	if len(all) < 10 {
-		t.Fatalf("only %d routes were found", len(all))
-	}
-	return all
 }
 
 // call asks the API for the account with a key, and returns the id of the request, which is

@@ -31,8 +31,8 @@ type ItemCalls struct {
 	Calls []int64
 }
 
-// errPacked means that packed calls are damaged.
-var errPacked = errors.New("requestdb: packed calls of items are damaged")
+// ErrPacked means that packed calls are damaged.
+var ErrPacked = errors.New("requestdb: packed calls of items are damaged")
 
 // Pack returns the calls as bytes: of each item the distance to the one before, and its calls,
 // as variable-length numbers.
@@ -54,12 +54,12 @@ func Unpack(packed []byte) (c ItemCalls, err error) {
 	for len(packed) > 0 {
 		step, n := binary.Uvarint(packed)
 		if n <= 0 {
-			return ItemCalls{}, errPacked
+			return ItemCalls{}, ErrPacked
 		}
 		calls, m := binary.Uvarint(packed[n:])
 		item := last + int64(step)
 		if m <= 0 || int64(calls) < 0 || item < last || item == last && len(c.Items) > 0 {
-			return ItemCalls{}, errPacked
+			return ItemCalls{}, ErrPacked
 		}
 		c.Items, c.Calls = append(c.Items, item), append(c.Calls, int64(calls))
 		last, packed = item, packed[n+m:]

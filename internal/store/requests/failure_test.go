@@ -277,8 +277,11 @@ func TestADamagedFileIsFoundAndToldOnce(t *testing.T) {
 			if text := log.String(); strings.Contains(text, "writes are off until") || strings.Count(text, "can't be written") != 1 {
 				t.Error(text)
 			}
-			if err := f.Check(t.Context(), true); err == nil {
-				t.Error("health says nothing")
+			if err := f.Check(t.Context(), true); err == nil || !strings.Contains(err.Error(), "damaged") {
+				t.Errorf("health says %v", err)
+			}
+			if _, err := f.Calls(t.Context(), operator, Filter{}); at == 0 && !fault.IsUnavailable(err) {
+				t.Errorf("who reads the log is told %v", err)
 			}
 		})
 	}

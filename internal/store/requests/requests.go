@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/requestdb"
@@ -98,8 +99,20 @@ func (l *Log) path() string { return filepath.Join(l.options.Dir, DatabaseName) 
 // errNone means that nothing was ever logged here.
 var errNone = errors.New("requests: nothing was logged")
 
-// read runs fn on the database, or returns errNone.
+// read runs fn on the database, or returns errNone. A log that is damaged is out of reach, and everything else works on.
 func (l *Log) read(ctx context.Context, fn func(*requestdb.DB) error) error {
+	err := l.onDatabase(ctx, fn)
+	if !fault.HasCode(err, sqldb.CodeDamaged) && !errors.Is(err, requestdb.ErrPacked) {
+		return err
+	}
+	message := "The log of API requests is damaged"
+	if l.options.URL == "" {
+		message += ". Stop the service and remove the file " + l.path() + ": the server creates a new one"
+	}
+	return fault.WithCause(fault.Unavailable(sqldb.CodeDamaged, message), err)
+}
+
+func (l *Log) onDatabase(ctx context.Context, fn func(*requestdb.DB) error) error {
 	l.opening.RLock()
 	db := l.db
 	l.opening.RUnlock()

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -80,4 +82,22 @@ func (f *Fixture) Dump(t testing.TB, table string) string {
 		t.Fatal(err)
 	}
 	return string(content)
+}
+
+// Damage overwrites a SQLite file behind its second page, as a failing disk does.
+func Damage(t testing.TB, path string) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const start = 2 * 4096
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		_, err = file.WriteAt(bytes.Repeat([]byte("\xa5"), int(info.Size()-start)), start)
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
