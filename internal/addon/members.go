@@ -20,8 +20,6 @@ import (
 )
 
 const (
-	// memberWorkers is how many tasks of a kind wait for the app's store at a time.
-	memberWorkers = 4
 	// memberLease is how long after the death of its process a task is done by another one.
 	memberLease = 10 * time.Second
 	// playRate is how many calls a second the app's store gets at most.
@@ -44,7 +42,7 @@ func (a *Addon) openMembers() {
 	for kind, work := range works {
 		a.queue.Handle(kind, jobs.Kind{
 			Work:    func(ctx context.Context, r *jobs.Run) (any, error) { return nil, a.doTask(ctx, r, work) },
-			Workers: memberWorkers, Lease: memberLease, Retries: work.Retries, Forever: true,
+			Workers: work.Workers, Lease: memberLease, Retries: work.Retries, Forever: true,
 		})
 	}
 }

@@ -224,14 +224,14 @@ func TestAVerificationIsQueuedWhileTheStoreIsDown(t *testing.T) {
 	})
 }
 
-// An outage takes a restore no longer than one verification: the store is asked once.
+// An outage takes a restore no longer than one verification.
 func TestARestoreIsQueuedWhileTheStoreIsDown(t *testing.T) {
 	t.Parallel()
 	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		h := api.New(s.Addon, options())
 		tokens := []string{s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"}), s.buy(t, "7", playfake.BuyOptions{ProductID: "silver_monthly"})}
-		s.play.FailQuota(1, time.Minute)
+		s.play.FailQuota(2, time.Minute)
 		var restored countersign.IAPRestore
 		s.ask(t, h, 200, "POST", "iap/restore", jsonText(map[string][]string{"purchase_tokens": tokens}), s.app("7"), &restored)
 		if len(restored.Results) != 2 || restored.Results[0].Result != "queued" || restored.Results[1].Result != "queued" {
@@ -279,6 +279,25 @@ func TestFailuresOfTheStoreKeepTheirCodes(t *testing.T) {
 			})
 		}
 	})
+}
+
+func TestIntentsAreLimitedByUser(t *testing.T) {
+	t.Parallel()
+	s := newSeller(t, dbtest.New(t, dbtest.SQLite))
+	o := options()
+	o.Now = s.clock.Now
+	h := api.New(s.Addon, o)
+	for range 60 {
+		s.ask(t, h, 200, "POST", "iap/intents", `{}`, s.app("7"), nil)
+	}
+	var got refusal
+	s.ask(t, h, 429, "POST", "iap/intents", `{}`, s.app("7"), &got)
+	if got != (refusal{"rate_limited", true}) {
+		t.Errorf("%+v", got)
+	}
+	s.ask(t, h, 200, "POST", "iap/intents", `{}`, s.app("8"), nil)
+	s.clock.Move(time.Minute)
+	s.ask(t, h, 200, "POST", "iap/intents", `{}`, s.app("7"), nil)
 }
 
 func TestVerificationsAreLimitedByUser(t *testing.T) {

@@ -153,4 +153,11 @@ func (s *scripted) count(what string) int {
 	return s.calls[what]
 }
 
+// acknowledgements returns how many purchases were acknowledged.
+func (s *scripted) acknowledgements() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.accounts)
+}
+
 func (s *scripted) Now(context.Context) (time.Time, error) { return s.clock(), nil }

@@ -103,6 +103,16 @@ func (s *Service) ask(ctx context.Context, store Store, token string) (play.Subs
 	}
 }
 
+// onceTimeout is short, so that calls that hang end soon after the store answers again.
+const onceTimeout = 3 * time.Second
+
+// askOnce is ask without another attempt.
+func (s *Service) askOnce(ctx context.Context, store Store, token string) (play.Subscription, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.onceTimeout)
+	defer cancel()
+	return store.Subscription(ctx, token)
+}
+
 // reasonOf returns why a call to the store failed, "" for none.
 func reasonOf(err error) (reason play.Reason, after time.Duration) {
 	if err == nil {
