@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"net/http"
 	"sync"
 	"time"
 
@@ -64,7 +63,7 @@ func (a *Addon) useNonce(ctx context.Context, one nonce, method string, at, now 
 		return errNonceUsed
 	}
 	isNew, err := a.db.UseNonce(ctx, one.digest(), sqldb.Time{Time: until})
-	isRead := method == http.MethodGet || method == http.MethodHead
+	isRead := method == "GET" || method == "HEAD"
 	switch {
 	case err == nil && !isNew:
 		return errNonceUsed

@@ -77,16 +77,23 @@ func (s *Service) acknowledge(ctx context.Context, store Store, p addondb.Purcha
 }
 
 // doAcknowledge is the task of an acknowledgement. It fails until the store has accepted it,
-// or the purchase needs none any more.
+// or the purchase needs none any more. Before another attempt it reads the purchase.
 func (s *Service) doAcknowledge(ctx context.Context, payload []byte) (again time.Time, err error) {
-	p, store, selling, _, err := s.taskPurchase(ctx, payload)
+	p, store, selling, token, err := s.taskPurchase(ctx, payload)
 	switch {
 	case errors.Is(err, errNothingToDo) || err == nil && p.AcknowledgeSince.IsZero():
 		return time.Time{}, nil
 	case err == nil && elsewhere(p, selling): // it is due when its store answers again
 		return s.now().Add(elsewhereWait), nil
 	}
+	if err == nil && !s.now().Before(p.ReadAt.Add(inlineWait)) {
+		// An earlier attempt without Google's answer may have succeeded.
+		_, err = s.readAndApply(ctx, store, selling, token, request{cause: causeSchedule})
+	}
 	if err == nil {
+		p, err = s.db.Purchase(ctx, p.Name)
+	}
+	if err == nil && !p.AcknowledgeSince.IsZero() {
 		_, err = s.acknowledge(ctx, store, p)
 	}
 	if err != nil && p.ID != 0 && !s.now().Before(p.AcknowledgeSince.Add(entitle.AcknowledgeAlarm)) {

@@ -3,6 +3,7 @@ package membership
 import (
 	"context"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -25,13 +26,16 @@ func newPlaces() *places {
 	return &places{all: semaphore.NewWeighted(maxUnderWay), users: map[string]*userPlaces{}}
 }
 
-// take waits for a place until ctx ends. Then it returns nil, and an error if others have all places.
-func (p *places) take(ctx context.Context, user string) (leave func(), err error) {
+// take waits for a place of the user until ctx ends, and with patience for one of all. Without a place it returns nil, and
+// an error if others have all.
+func (p *places) take(ctx context.Context, user string, patience time.Duration) (leave func(), err error) {
 	own := p.enter(user)
 	if own.Acquire(ctx, 1) != nil {
 		p.exit(user)
 		return nil, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	if p.all.Acquire(ctx, 1) != nil {
 		own.Release(1)
 		p.exit(user)

@@ -73,8 +73,8 @@ type Service struct {
 	// unknowns counts by user the tokens that the store does not know.
 	unknowns *limit.Window[string]
 	flights  singleflight.Group
-	// places bounds the verifications that wait for the store. One waits for patience to get a place,
-	// and for claimTimeout in all.
+	// places bounds the verifications that wait for the store. One waits for patience to get a place from others, and for
+	// claimTimeout in all.
 	places                 *places
 	patience, claimTimeout time.Duration
 	// onceTimeout bounds a call to the store that is made again later in any case.

@@ -78,7 +78,7 @@ const (
 	// claimTimeout is how long a verification, which several callers may wait for, takes before it
 	// is queued: many HTTP clients end a call after ten seconds.
 	claimTimeout = 8 * time.Second
-	// patience is how much of it a verification waits for a place among those that are under way.
+	// patience is how much of it a verification waits for a place that other users have.
 	patience = 2 * time.Second
 	// maxUnderWay is how many verifications may wait for the store at once. Without a bound they
 	// would fill the memory while the store hangs.
@@ -104,8 +104,8 @@ func (s *Service) claimOnce(ctx context.Context, token string, req request) (Out
 	case req.queued:
 		return s.queueClaim(ctx, token, req, errOthersWait)
 	}
-	leave, err := s.takePlace(asking, req.user)
-	if leave == nil {
+	leave, err := s.places.take(asking, req.user, s.patience)
+	if leave == nil { // as while the store does not answer
 		return s.queueClaim(ctx, token, req, err)
 	}
 	defer leave()
@@ -127,14 +127,6 @@ func (s *Service) claimOnce(ctx context.Context, token string, req request) (Out
 
 // errTestMode is the answer to a token that the simulated store did not hand out: it may be of a real buyer.
 var errTestMode = fault.WithRetry(fault.Unavailable("store_unavailable", "The site is in test mode, in which purchases of the real store are not read"), time.Minute)
-
-// takePlace waits for a place among the verifications under way. Without a place, a verification is queued, as while the
-// store does not answer.
-func (s *Service) takePlace(ctx context.Context, user string) (leave func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.patience)
-	defer cancel()
-	return s.places.take(ctx, user)
-}
 
 // checkRequest checks what a caller sends.
 func checkRequest(token, user string) error {
