@@ -25,6 +25,8 @@ const (
 	AlertUnacknowledged = alertUnacknowledged
 	AlertProduct        = alertProduct
 	AlertSilence        = alertSilence
+	AlertPull           = alertPull
+	AlertPaidTwice      = alertPaidTwice // its subject is the user
 )
 
 // Alert is something that people have to know.
