@@ -34,6 +34,7 @@ func (a *Addon) openMembers() {
 	})
 	a.database.Watch(a.Members.Watcher())
 	a.IAP.WatchRanks(a.Members.PackageChanged)
+	a.Settings.WatchPublish(a.Members.SettingsPublished)
 	a.Simulator = simulator.New(simulator.Options{
 		DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Members: a.Members, Events: a.Events, Put: a.putTask, Log: a.log,
 	})

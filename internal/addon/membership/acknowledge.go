@@ -52,7 +52,10 @@ func (s *Service) acknowledge(ctx context.Context, store Store, p addondb.Purcha
 		account = s.accountOf(p.UserID)
 	}
 	if err := store.Acknowledge(ctx, main.ProductID, kept.Token, account, ""); err != nil {
-		return p, errors.Join(refusal(err), s.noteCall(ctx, err))
+		return p, errors.Join(refusal(err), s.noteCall(ctx, callAcknowledge, err))
+	}
+	if err := s.noteCall(ctx, callAcknowledge, nil); err != nil {
+		return p, err
 	}
 	err = s.db.Tx(ctx, func(tx *addondb.DB) error {
 		if p, err = tx.LockPurchase(ctx, p.Name); err != nil || p.Acknowledged {

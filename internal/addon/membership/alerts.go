@@ -81,11 +81,11 @@ func (s *Service) resolve(ctx context.Context, tx *addondb.DB, kind, subject str
 }
 
 // resolveOnce resolves an alert when resolved is false, and sets that.
-func (s *Service) resolveOnce(ctx context.Context, resolved *atomic.Bool, kind string) error {
+func (s *Service) resolveOnce(ctx context.Context, resolved *atomic.Bool, kind, subject string) error {
 	if !resolved.CompareAndSwap(false, true) {
 		return nil
 	}
-	err := s.resolve(ctx, s.db, kind, "")
+	err := s.resolve(ctx, s.db, kind, subject)
 	if err != nil {
 		resolved.Store(false)
 	}

@@ -89,7 +89,10 @@ func (s *Service) doOrders(ctx context.Context, _ []byte) (again time.Time, err 
 	}
 	found, err := s.readOrders(ctx, store, due)
 	if err != nil { // the connection test says what is missing
-		return s.now().Add(unreadWait), s.noteCall(ctx, err)
+		return s.now().Add(unreadWait), s.noteCall(ctx, callOrders, err)
+	}
+	if err := s.noteCall(ctx, callOrders, nil); err != nil {
+		return time.Time{}, err
 	}
 	for _, o := range due {
 		i := slices.IndexFunc(found, func(f play.Order) bool { return f.ID == o.ID })

@@ -15,7 +15,7 @@ func (s *Service) NotePull(ctx context.Context, subscription string, failed erro
 	problem := ""
 	switch reason {
 	case "":
-		return s.resolveOnce(ctx, &s.pulls, alertPull)
+		return s.resolveOnce(ctx, &s.pulls, alertPull, "")
 	case play.Unauthorized:
 		problem = "The service account may not pull notifications. Grant it the role Pub/Sub Subscriber for the subscription " + subscription
 	case play.Refused:

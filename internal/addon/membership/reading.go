@@ -114,7 +114,7 @@ func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, to
 	} else {
 		r.sub, err = s.ask(ctx, store, token)
 	}
-	if note := s.noteCall(ctx, err); note != nil {
+	if note := s.noteCall(ctx, callRead, err); note != nil {
 		return nil, note
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -82,6 +83,8 @@ type Service struct {
 	cache       cache
 	// authorised reports that the store accepted the last call, so that no alert says otherwise.
 	authorised atomic.Bool
+	// accepted reports the same of each call: a *atomic.Bool.
+	accepted sync.Map
 	// pulls reports the same of notifications that are pulled.
 	pulls atomic.Bool
 }

@@ -3,6 +3,7 @@ package membership
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -144,12 +145,29 @@ const (
 	alertRefused       = "store_refused"
 )
 
+// call is what the store is asked for, in words: a refusal of one ends with its next success.
+type call string
+
+// The calls.
+const (
+	callRead        call = "reading a purchase"
+	callAcknowledge call = "acknowledging a purchase"
+	callAct         call = "changing a purchase"
+	callReview      call = "answering about a chargeback"
+	callVoided      call = "listing refunds"
+	callOrders      call = "reading orders"
+	callProducts    call = "reading the catalogue"
+)
+
 // noteCall raises or resolves the alerts about calls to the store.
-func (s *Service) noteCall(ctx context.Context, failed error) error {
+func (s *Service) noteCall(ctx context.Context, of call, failed error) error {
 	reason, _ := reasonOf(failed)
+	accepted, _ := s.accepted.LoadOrStore(of, &atomic.Bool{})
 	switch reason {
 	case play.ApplicationNotFound, play.Unauthorized:
 		s.authorised.Store(false)
+	case play.Refused:
+		accepted.(*atomic.Bool).Store(false)
 	}
 	switch reason {
 	case play.ApplicationNotFound:
@@ -157,9 +175,9 @@ func (s *Service) noteCall(ctx context.Context, failed error) error {
 	case play.Unauthorized:
 		return s.raise(ctx, s.db, alertNotAuthorised, "", "The store refuses the service account: check its permissions. New permissions can take up to 36 hours")
 	case play.Refused:
-		return s.raise(ctx, s.db, alertRefused, "", "The store refused a call")
+		return s.raise(ctx, s.db, alertRefused, string(of), "The store refused a call: "+string(of))
 	case "":
-		return s.resolveOnce(ctx, &s.authorised, alertNotAuthorised)
+		return errors.Join(s.resolveOnce(ctx, &s.authorised, alertNotAuthorised, ""), s.resolveOnce(ctx, accepted.(*atomic.Bool), alertRefused, string(of)))
 	}
 	return nil
 }

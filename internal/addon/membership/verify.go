@@ -166,8 +166,9 @@ type RestoredPurchase struct {
 }
 
 // Restore is Verify for up to 20 tokens, which the app found on the device. Some may fail.
-// The user asked for it, so that the policy transfer applies (1.5). Some are read at once. Once
-// the store does not answer, the rest is queued without asking it.
+// The user asked for it, so that the policy transfer applies (1.5). After the first, some are
+// read at once. Once the store does not answer, the rest is queued without asking it, so that an
+// outage takes no longer than for one.
 func (s *Service) Restore(ctx context.Context, user string, list []string) (results []RestoredPurchase, m countersign.IAPMembership, err error) {
 	if len(list) == 0 || len(list) > maxRestore {
 		return nil, m, fault.Invalid("invalid_request", "Send 1 to 20 purchase tokens")
@@ -178,20 +179,22 @@ func (s *Service) Restore(ctx context.Context, user string, list []string) (resu
 	results = make([]RestoredPurchase, len(list))
 	var down atomic.Bool
 	spent := s.hasSpent(user)
+	restore := func(i int) error {
+		done := RestoredPurchase{TokenSHA256: sha256Hex(list[i])}
+		done.Outcome, done.Err = s.claim(ctx, list[i], request{cause: causeRestore, user: user, restoring: true, spent: spent, queued: down.Load()})
+		if done.Outcome.Result == ResultQueued && !done.Outcome.unknown {
+			down.Store(true)
+		}
+		results[i] = done
+		return ctx.Err()
+	}
+	if err := restore(0); err != nil { // alone: an outage is noticed once
+		return nil, m, err
+	}
 	var work errgroup.Group
 	work.SetLimit(maxUserUnderWay)
-	for i, token := range list {
-		work.Go(func() error {
-			return group.Contain(s.Log, "restore of a purchase", func() error {
-				done := RestoredPurchase{TokenSHA256: sha256Hex(token)}
-				done.Outcome, done.Err = s.claim(ctx, token, request{cause: causeRestore, user: user, restoring: true, spent: spent, queued: down.Load()})
-				if done.Outcome.Result == ResultQueued && !done.Outcome.unknown {
-					down.Store(true)
-				}
-				results[i] = done
-				return ctx.Err()
-			})
-		})
+	for i := 1; i < len(list); i++ {
+		work.Go(func() error { return group.Contain(s.Log, "restore of a purchase", func() error { return restore(i) }) })
 	}
 	if err := work.Wait(); err != nil {
 		return nil, m, err

@@ -46,7 +46,7 @@ func (s *Service) doVoided(ctx context.Context, _ []byte) (again time.Time, err 
 		}
 		list, following, err := store.Voided(ctx, since, until, page)
 		if err != nil {
-			return time.Time{}, errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's list of refunds can't be read"), err), s.noteCall(ctx, err))
+			return time.Time{}, errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's list of refunds can't be read"), err), s.noteCall(ctx, callVoided, err))
 		}
 		for _, void := range list {
 			if err := s.void(ctx, void); err != nil {
@@ -54,6 +54,9 @@ func (s *Service) doVoided(ctx context.Context, _ []byte) (again time.Time, err 
 			}
 		}
 		page = following
+	}
+	if err := s.noteCall(ctx, callVoided, nil); err != nil {
+		return time.Time{}, err
 	}
 	if selling.Simulated { // what the real store has refunded meanwhile is still to be read
 		return next, nil

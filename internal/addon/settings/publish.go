@@ -116,6 +116,9 @@ func (s *Service) publishChosen(ctx context.Context, tx *addondb.DB, actor peopl
 		return Publication{}, err
 	}
 	result.Version = versionOf(next)
+	if err := s.onPublish(ctx, tx); err != nil {
+		return Publication{}, err
+	}
 	return result, s.auditVersion(ctx, tx, actor, next)
 }
 

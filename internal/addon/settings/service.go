@@ -20,14 +20,20 @@ type Service struct {
 	iap       *iap.Service
 	published cached.Value[Published]
 	log       *slog.Logger
+	// onPublish is called in each transaction that publishes.
+	onPublish func(context.Context, *addondb.DB) error
 }
 
 // New returns the settings in a database, and the watcher that has to be told of its
 // changes.
 func New(db *addondb.DB, guard *access.Guard, purchases *iap.Service, log *slog.Logger) (*Service, sqldb.Watcher) {
-	s := &Service{db: db, guard: guard, iap: purchases, log: log}
+	s := &Service{db: db, guard: guard, iap: purchases, log: log, onPublish: func(context.Context, *addondb.DB) error { return nil }}
 	return s, s.published.Watch(s.readPublished, addondb.TopicServed)
 }
+
+// WatchPublish has fn called in each transaction that publishes. It is called before the
+// service is used.
+func (s *Service) WatchPublish(fn func(context.Context, *addondb.DB) error) { s.onPublish = fn }
 
 // Run caches what apps are served until ctx ends.
 func (s *Service) Run(ctx context.Context) { s.published.Fill(ctx) }
