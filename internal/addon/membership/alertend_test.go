@@ -18,6 +18,7 @@ func TestAnAlertEndsWithItsCause(t *testing.T) {
 		if err := f.db.Tx(t.Context(), func(tx *addondb.DB) error { return f.SettingsPublished(t.Context(), tx) }); err != nil {
 			t.Fatal(err)
 		}
+		f.clock.Move(endAlertsWait)
 		f.run(t)
 	}
 	hourly := func(t *testing.T, f *fixture) {
@@ -94,6 +95,7 @@ func TestAnAlertEndsWithItsCause(t *testing.T) {
 		}, func(t *testing.T, f *fixture) {
 			f.change("token", func(s *play.Subscription) { s.State = play.Active })
 			read(t, f)
+			f.clock.Move(endAlertsWait)
 			f.run(t)
 		}},
 		{alertUnacknowledged, "somebody else's acknowledgement", func(t *testing.T, f *fixture) {
