@@ -19,6 +19,7 @@ func New(a *addon.Addon, o Options) http.Handler {
 	f := &frontEnd{
 		Options: o, addon: a, openAPI: prepared.New(OpenAPI), failures: limit.NewLimiter(o.FailLimit, o.Now),
 		origins: http.NewCrossOriginProtection(), verifications: limit.NewWindow[string](time.Minute, o.Now),
+		intents: limit.NewWindow[string](time.Minute, o.Now),
 	}
 	edge := web.NewEdge(web.Options{
 		Log: o.Log, Access: o.Access, Metrics: o.Metrics, TrustedProxies: o.TrustedProxies, Now: o.Now, ErrorBody: errorBody,

@@ -61,6 +61,12 @@ type Decision struct {
 	Unknown bool
 }
 
+// IsKnown reports whether this version knows a state of the store.
+func IsKnown(state play.State) bool {
+	_, known := accessByState[state]
+	return known
+}
+
 // Decide returns what an answer of the store means (1.2, 1.9). last is the decision before it, zero for none. voided
 // reports whether an order was refunded or charged back: the void of the current period's order ends access, one of
 // an earlier period does not.

@@ -15,6 +15,7 @@ const (
 	Ended            EventType = "membership.expired"
 	WasRevoked       EventType = "membership.revoked"
 	Transferred      EventType = "membership.transferred"
+	PaidTwice        EventType = "membership.paid_twice"
 	Refunded         EventType = "purchase.refunded"
 	ChargebackReview EventType = "purchase.chargeback_review"
 	TheftSuspected   EventType = "purchase.theft_suspected"

@@ -27,6 +27,7 @@ const (
 	MembershipExpired      Type = "membership.expired"
 	MembershipRevoked      Type = "membership.revoked"
 	MembershipTransferred  Type = "membership.transferred"
+	MembershipPaidTwice    Type = "membership.paid_twice"
 	PurchaseRefunded       Type = "purchase.refunded"
 	PurchaseChargeback     Type = "purchase.chargeback_review"
 	PurchaseTheftSuspected Type = "purchase.theft_suspected"
@@ -35,7 +36,7 @@ const (
 
 var types = []Type{
 	MembershipActivated, MembershipRenewed, MembershipChanged, MembershipGraceStarted, MembershipSuspended, MembershipResumed,
-	MembershipWillNotRenew, MembershipExpired, MembershipRevoked, MembershipTransferred,
+	MembershipWillNotRenew, MembershipExpired, MembershipRevoked, MembershipTransferred, MembershipPaidTwice,
 	PurchaseRefunded, PurchaseChargeback, PurchaseTheftSuspected, TestPing,
 }
 

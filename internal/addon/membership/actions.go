@@ -123,7 +123,10 @@ func (s *Service) perform(ctx context.Context, actor people.Actor, store Store, 
 	if err := action.do(ctx, store, token, items); fault.Of(err) != nil {
 		return err
 	} else if err != nil {
-		return errors.Join(actionRefusal(err), s.noteCall(ctx, selling, err))
+		return errors.Join(actionRefusal(err), s.noteCall(ctx, callAct, selling, err))
+	}
+	if err := s.noteCall(ctx, callAct, selling, nil); err != nil {
+		s.Log.Warn("an alert could not be resolved", "cause", err)
 	}
 	return s.tx(ctx, func(tx *txn) error {
 		if err := s.Put(ctx, tx.DB, purchaseTask(KindReread, p.Name, s.now().Add(inlineWait))); err != nil {

@@ -24,6 +24,8 @@ const (
 	AlertUnacknowledged = alertUnacknowledged
 	AlertProduct        = alertProduct
 	AlertSilence        = alertSilence
+	AlertPull           = alertPull
+	AlertPaidTwice      = alertPaidTwice // its subject is the user
 )
 
 // Alert is something that people have to know.

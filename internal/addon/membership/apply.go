@@ -138,6 +138,9 @@ func (s *Service) write(ctx context.Context, tx *txn, row addondb.Purchase, r *r
 	if err != nil {
 		return applied{}, err
 	}
+	if err := s.endAlertsOf(ctx, tx.DB, row, next); err != nil {
+		return applied{}, err
+	}
 	if err := s.count(ctx, tx, changeOf(row, next, before, items, retired), items); err != nil {
 		return applied{}, err
 	}

@@ -30,16 +30,20 @@ func (s *Service) doCatalogue(ctx context.Context, _ []byte) (again time.Time, e
 		return time.Time{}, err
 	}
 	products, err := store.Products(ctx)
+	note := s.noteCall(ctx, callProducts, selling, err)
 	if err != nil {
-		return time.Time{}, errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's catalogue can't be read"), err), s.noteCall(ctx, selling, err))
+		return time.Time{}, errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's catalogue can't be read"), err), note)
+	}
+	if note != nil {
+		return time.Time{}, note
 	}
 	return next, s.db.Tx(ctx, func(tx *addondb.DB) error {
 		for _, id := range slices.Sorted(maps.Keys(selling.Packages)) {
-			err := s.resolve(ctx, tx, alertNotMapped, id)
+			var err error
 			if problem := productProblem(id, products); problem != "" {
-				err = errors.Join(err, s.raise(ctx, tx, alertProduct, id, problem))
+				err = s.raise(ctx, tx, alertProduct, id, problem)
 			} else {
-				err = errors.Join(err, s.resolve(ctx, tx, alertProduct, id))
+				err = s.resolve(ctx, tx, alertProduct, id)
 			}
 			if err != nil {
 				return err
@@ -63,11 +67,11 @@ func productProblem(id string, products []Product) string {
 	return ""
 }
 
-// doSilence tells people when no notifications arrive although purchases are renewed, and
-// puts the tasks of notifications that were not processed (6.6).
+// doSilence tells people when no notifications arrive although purchases are renewed, ends
+// alerts, and puts the tasks of notifications that were not processed (6.6).
 func (s *Service) doSilence(ctx context.Context, _ []byte) (again time.Time, err error) {
 	next := s.now().Add(time.Hour)
-	if err := s.reputMessages(ctx); err != nil {
+	if err := errors.Join(s.reputMessages(ctx), s.endAlerts(ctx)); err != nil {
 		return time.Time{}, err
 	}
 	since := at(s.now().Add(-entitle.SilenceAlarm))
@@ -80,7 +84,9 @@ func (s *Service) doSilence(ctx context.Context, _ []byte) (again time.Time, err
 		return next, s.raise(ctx, s.db, alertSilence, "", "The store has sent no notifications for 48 hours, although purchases were renewed. Check the topic and its subscription")
 	}
 	if last.Before(since.Time) {
-		return next, nil
+		if has, err := s.db.HasAccess(ctx); err != nil || has { // the next renewal shows it
+			return next, err
+		}
 	}
 	return next, s.resolve(ctx, s.db, alertSilence, "")
 }

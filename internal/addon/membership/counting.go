@@ -103,10 +103,9 @@ func (s *Service) readOrdersOf(ctx context.Context, application string, due []ad
 	}
 	var found []play.Order
 	if err == nil {
-		if found, err = s.readOrders(ctx, store, due); err != nil { // the connection test says what is missing
-			if note := s.noteCall(ctx, selling, err); note != nil {
-				return note
-			}
+		found, err = s.readOrders(ctx, store, due)
+		if note := s.noteCall(ctx, callOrders, selling, err); note != nil { // the connection test says what is missing
+			return note
 		}
 	}
 	if err != nil {

@@ -62,6 +62,9 @@ func (s *Service) Erase(ctx context.Context, actor people.Actor, user string, fo
 				return err
 			}
 		}
+		if err := tx.DeleteAlert(ctx, alertPaidTwice, user); err != nil {
+			return err
+		}
 		detail := fmt.Sprintf("%d purchases, %d grants", erased.Purchases, erased.Grants)
 		return s.guard.Audit(ctx, tx.DB, actor, people.Event{Action: access.ActionCustomerErase, Subject: user, Detail: detail})
 	})

@@ -25,6 +25,8 @@ type request struct {
 	restoring bool
 	// queued leaves the store to a task, because it does not answer now. repeated is of such a task.
 	queued, repeated bool
+	// spent reports that the user has presented too many tokens that the store does not know.
+	spent bool
 }
 
 // The causes in the history of purchases. [addondb.CauseVoided] is another.
@@ -70,7 +72,7 @@ var errStale = errors.New("membership: the purchase changed while the store was 
 // written meanwhile may come from a later answer, so the store is asked again.
 func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Selling, token string, req request) (done applied, err error) {
 	for range maxReads {
-		r, err := s.read(ctx, store, selling, token)
+		r, err := s.read(ctx, store, selling, token, req.restoring || req.repeated)
 		if err != nil {
 			return applied{}, s.readFailed(ctx, r, req, err)
 		}
@@ -102,16 +104,20 @@ func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Sel
 	return applied{}, fault.Conflict("conflict", "The purchase is being changed. Try again")
 }
 
-// read asks the store about a token.
-func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, token string) (*reading, error) {
+// read asks the store about a token, only once if the caller asks again later.
+func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, token string, once bool) (*reading, error) {
 	r := &reading{token: token, digest: digestOf(s.box(), token), selling: selling}
 	known, err := s.db.PurchaseByToken(ctx, platform, r.digest)
 	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 		return nil, err
 	}
 	r.known = known
-	r.sub, err = s.ask(ctx, store, token)
-	if note := s.noteCall(ctx, selling, err); note != nil {
+	if once {
+		r.sub, err = s.askOnce(ctx, store, token)
+	} else {
+		r.sub, err = s.ask(ctx, store, token)
+	}
+	if note := s.noteCall(ctx, callRead, selling, err); note != nil {
 		return nil, note
 	}
 	if err != nil {

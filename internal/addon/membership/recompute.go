@@ -55,6 +55,11 @@ func (s *Service) recomputeOne(ctx context.Context, tx *txn, why change, user st
 	if slices.Contains(why.moved, user) {
 		events = []entitle.EventType{entitle.Transferred}
 	}
+	if isNew, err := s.notePaidTwice(ctx, tx.DB, user, sources); err != nil {
+		return err
+	} else if isNew {
+		events = append(events, entitle.PaidTwice)
+	}
 	if was != is {
 		if err := tx.UpdateMembership(ctx, rowOf(user, is, before.Version+1, s.timestamp())); err != nil {
 			return err

@@ -23,6 +23,7 @@ type scripted struct {
 	products  []Product
 	down      error
 	refusing  error // of acknowledgements
+	silent    bool  // acknowledgements are accepted, and the answers are lost
 	// clock is the store's.
 	clock func() time.Time
 	// hangs has calls wait until their context ends.
@@ -77,6 +78,9 @@ func (s *scripted) Acknowledge(ctx context.Context, _, token, account, _ string)
 	s.subs[token] = found
 	s.accounts[token] = account
 	s.calls["acknowledge "+token]++
+	if s.silent {
+		return unavailable
+	}
 	return nil
 }
 
@@ -151,6 +155,13 @@ func (s *scripted) count(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls[what]
+}
+
+// acknowledgements returns how many purchases were acknowledged.
+func (s *scripted) acknowledgements() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.accounts)
 }
 
 func (s *scripted) Now(context.Context) (time.Time, error) { return s.clock(), nil }

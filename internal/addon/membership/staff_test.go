@@ -109,13 +109,6 @@ func TestAnAlertIsDismissedUntilItsCauseComesAgain(t *testing.T) {
 		if n := open(); n != 1 {
 			t.Errorf("%d open", n)
 		}
-		f.selling.Packages["bronze_monthly"] = silver
-		if _, err := f.doCatalogue(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
-		if alerts, err := f.Alerts(t.Context(), program); err != nil || len(alerts) != 1 || alerts[0].Kind != alertProduct {
-			t.Errorf("%+v, %v", alerts, err)
-		}
 	})
 }
 

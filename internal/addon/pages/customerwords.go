@@ -132,7 +132,7 @@ var eventWords = map[string]string{
 	"membership.activated": "Membership activated", "membership.renewed": "Membership renewed", "membership.changed": "Membership changed",
 	"membership.grace_started": "Grace period started", "membership.suspended": "Membership suspended", "membership.resumed": "Membership resumed",
 	"membership.will_not_renew": "Membership will not renew", "membership.expired": "Membership expired", "membership.revoked": "Membership revoked",
-	"membership.transferred": "Membership transferred", "purchase.refunded": "Purchase refunded",
+	"membership.transferred": "Membership transferred", "membership.paid_twice": "Two subscriptions are paid", "purchase.refunded": "Purchase refunded",
 	"purchase.chargeback_review": "Chargeback to review", "purchase.theft_suspected": "Another user's purchase was presented",
 }
 
