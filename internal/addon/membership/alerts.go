@@ -24,6 +24,7 @@ const (
 	AlertUnacknowledged = alertUnacknowledged
 	AlertProduct        = alertProduct
 	AlertSilence        = alertSilence
+	AlertOwnerUnknown   = alertOwnerUnknown // its subject is the purchase
 )
 
 // Alert is something that people have to know.

@@ -25,6 +25,10 @@ type request struct {
 	restoring bool
 	// queued leaves the store to a task, because it does not answer now. repeated is of such a task.
 	queued, repeated bool
+	// vouched reports that the site itself names the user as the owner.
+	vouched bool
+	// dryRun writes nothing.
+	dryRun bool
 }
 
 // The causes in the history of purchases. [addondb.CauseVoided] is another.
@@ -41,6 +45,7 @@ const (
 	causeAcknowledged = "acknowledged"
 	causeUnverified   = "unverified"
 	causeGone         = "gone"
+	causeImport       = "import"
 )
 
 // reading is an answer of the store about a token, and what was known when it was asked.
@@ -70,7 +75,7 @@ var errStale = errors.New("membership: the purchase changed while the store was 
 // written meanwhile may come from a later answer, so the store is asked again.
 func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Selling, token string, req request) (done applied, err error) {
 	for range maxReads {
-		r, err := s.read(ctx, store, selling, token)
+		r, err := s.read(ctx, store, selling, token, req)
 		if err != nil {
 			return applied{}, s.readFailed(ctx, r, req, err)
 		}
@@ -82,12 +87,19 @@ func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Sel
 			if err != nil {
 				return err
 			}
-			if done, err = s.apply(ctx, tx, r, req); err != nil || !ended {
-				return err
+			if done, err = s.apply(ctx, tx, r, req); err == nil && ended {
+				err = s.recompute(ctx, tx, change{environment: r.environment}, req.user)
 			}
-			return s.recompute(ctx, tx, change{environment: r.environment}, req.user)
+			if err == nil && req.dryRun {
+				err = errDryRun
+			}
+			return err
 		})
 		switch {
+		case errors.Is(err, errDryRun):
+			return done, nil
+		case err != nil && req.dryRun && !errors.Is(err, errStale):
+			return applied{}, err
 		case err == nil && done.refused != nil:
 			s.thefts.Take(theftOf(r, req.user), 1)
 			return done, done.refused
@@ -102,8 +114,11 @@ func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Sel
 	return applied{}, fault.Conflict("conflict", "The purchase is being changed. Try again")
 }
 
+// errDryRun takes back what a dry run has written.
+var errDryRun = errors.New("membership: a dry run")
+
 // read asks the store about a token.
-func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, token string) (*reading, error) {
+func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, token string, req request) (*reading, error) {
 	r := &reading{token: token, digest: digestOf(s.box(), token), selling: selling}
 	known, err := s.db.PurchaseByToken(ctx, platform, r.digest)
 	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
@@ -111,8 +126,10 @@ func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, to
 	}
 	r.known = known
 	r.sub, err = s.ask(ctx, store, token)
-	if note := s.noteCall(ctx, selling, err); note != nil {
-		return nil, note
+	if !req.dryRun {
+		if note := s.noteCall(ctx, selling, err); note != nil {
+			return nil, note
+		}
 	}
 	if err != nil {
 		return r, refusal(err)
@@ -156,7 +173,7 @@ func ignoreNotFound(err error) error {
 
 // readFailed returns the error of a read. A purchase that the store has forgotten has ended.
 func (s *Service) readFailed(ctx context.Context, r *reading, req request, failed error) error {
-	if r == nil || r.known.ID == 0 || !fault.HasKind(failed, countersign.KindGone) {
+	if r == nil || r.known.ID == 0 || req.dryRun || !fault.HasKind(failed, countersign.KindGone) {
 		return failed
 	}
 	return errors.Join(failed, s.tx(ctx, func(tx *txn) error {

@@ -24,7 +24,7 @@ const (
 	KindNotified    = "iap.notified"    // a token that notifications are about
 	KindVerify      = "iap.verify"      // a verification that the store did not answer
 	KindGrantEnd    = "iap.grant_end"
-	KindDerive      = "iap.derive" // all memberships, after a change of a package's rank
+	KindDerive      = "iap.derive" // all memberships, after a change of the rules
 	KindVoided      = "iap.voided"
 	KindSweep       = "iap.sweep"
 	KindCatalogue   = "iap.catalogue"

@@ -32,6 +32,7 @@ var alertTexts = map[string]shownAlert{
 	membership.AlertProduct:        {kind: frame.Warning, title: "A mapped product can't be bought", next: "Correct it in the store's console, or change the map.", link: frame.Link{Label: "Check products", Path: pathCatalogue}},
 	membership.AlertUnacknowledged: {kind: frame.Danger, title: "A purchase is not acknowledged", next: "The store refunds purchases that are not acknowledged within three days. Test the connection.", link: frame.Link{Label: "Test the connection", Path: pathConnection}},
 	membership.AlertSilence:        {kind: frame.Warning, title: "No notifications arrive", next: "Send a test notification from the store's console, and compare account and audience.", link: frame.Link{Label: "Store notifications", Path: pathIAP + "#" + groupID("Store notifications")}},
+	membership.AlertOwnerUnknown:   {kind: frame.Warning, title: "A purchase waits for its owner", next: "Transfer it to the user, or refuse it."},
 	membership.AlertRefundReview:   {kind: frame.Danger, title: "A buyer disputes an order", next: "The store accepts one answer."},
 }
 
@@ -42,6 +43,9 @@ func shown(a membership.Alert) shownAlert {
 		known = shownAlert{kind: frame.Warning, title: "Alert"}
 	}
 	known.Alert = a
+	if a.Kind == membership.AlertOwnerUnknown {
+		known.link = frame.Link{Label: "Decide", Path: purchasePath(a.Subject, "")}
+	}
 	if a.Kind == membership.AlertRefundReview {
 		known.next = "The store accepts one answer, until " + frame.Moment(a.FirstAt.Add(reviewTime)) + "."
 		known.link = frame.Link{Label: "Answer it", Path: pathReview + "?order=" + url.QueryEscape(a.Subject)}
