@@ -20,12 +20,12 @@ import (
 
 func newAddonIAP(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "iap", Short: "In-app purchases: show, set, service-account, product, check, simulate, test",
+		Use: "iap", Short: "In-app purchases: show, set, service-account, product, subscribers, check, simulate, test",
 		Long: `In-app purchases. Changes are saved in the same draft as the app's settings. Apps receive
 them after: countersign addon settings publish -m NOTE`,
 	},
 		on(a.withAddon, &cobra.Command{Use: "show", Short: "Show the draft of the in-app purchases, and what apps receive", Args: cli.Args()}, a.showIAP),
-		newIAPSet(a), newIAPServiceAccount(a), newIAPProduct(a), newIAPCheck(a), newIAPSimulate(a),
+		newIAPSet(a), newIAPServiceAccount(a), newIAPProduct(a), newIAPCheck(a), newIAPSimulate(a), newIAPSubscribers(a),
 		on(a.withAddon, &cobra.Command{
 			Use: "test", Short: "Check whether in-app purchases are set up (exit code 4 if not), without contacting the store", Args: cli.Args(),
 			Long: `Check whether in-app purchases are set up: the published settings, the service account and

@@ -53,7 +53,7 @@ func wantWhole(t *testing.T, place dbtest.DB, versions int) *addontest.Fixture {
 func TestKilledFirstUpdateIsCompleted(t *testing.T) {
 	places(t, func(t *testing.T, place dbtest.DB) {
 		for point := range dbtest.Steps(place.Engine) {
-			if point > 40 {
+			if point > 50 {
 				t.Fatal("the update takes more points than expected")
 			}
 			here := dbtest.DB{Engine: place.Engine, Dir: t.TempDir(), URL: place.URL}
@@ -109,7 +109,7 @@ func TestKilledLaterUpdateLosesNoSetting(t *testing.T) {
 		served := string(f.Served(t).JSON)
 		versions := 2
 		for point := range dbtest.Steps(f.At.Engine) {
-			if point > 40 {
+			if point > 50 {
 				t.Fatal("the update takes more points than expected")
 			}
 			f.Forget(t, settings.KeyStreamAppID)

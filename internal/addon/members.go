@@ -36,12 +36,12 @@ func (a *Addon) openMembers() {
 		},
 	})
 	a.database.Watch(a.Members.Watcher())
-	a.IAP.WatchRanks(a.Members.PackageChanged)
+	a.IAP.WatchRanks(a.Members.RulesChanged)
 	a.Simulator = simulator.New(simulator.Options{
 		DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Members: a.Members, Events: a.Events, Put: a.putTask, Log: a.log,
 	})
 	a.Settings.WatchPublished(func(ctx context.Context, tx *addondb.DB, before, after iap.Values) error {
-		return errors.Join(a.Members.SettingsPublished(ctx, tx), a.Simulator.Published(ctx, tx, before, after))
+		return errors.Join(a.Members.Published(ctx, tx, before, after), a.Simulator.Published(ctx, tx, before, after))
 	})
 	works := a.Members.Works()
 	works[simulator.KindTick] = membership.Work{Do: a.Simulator.Tick, Retries: works[membership.KindSweep].Retries}

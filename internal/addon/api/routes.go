@@ -81,6 +81,7 @@ func (f *frontEnd) siteRoutes(handle func(string, web.Handler)) {
 	handle("DELETE /api-addons/iap/users/{user}/grants/{grant}", f.removeGrant)
 	handle("POST /api-addons/iap/purchases/{purchase}/refresh", f.refreshPurchase)
 	handle("POST /api-addons/iap/purchases/{purchase}/transfer", f.transferPurchase)
+	handle("POST /api-addons/iap/purchases/{purchase}/refuse", f.refusePurchase)
 	handle("POST /api-addons/iap/purchases/{purchase}/cancel", f.cancelPurchase)
 	handle("POST /api-addons/iap/purchases/{purchase}/revoke", f.revokePurchase)
 	handle("POST /api-addons/iap/purchases/{purchase}/defer", f.deferPurchase)

@@ -19,6 +19,7 @@ const (
 	Refunded         EventType = "purchase.refunded"
 	ChargebackReview EventType = "purchase.chargeback_review"
 	TheftSuspected   EventType = "purchase.theft_suspected"
+	OwnerUnknown     EventType = "purchase.owner_unknown"
 )
 
 // EventsFor returns the events of a change of a membership, none when nothing changed. The first one says what

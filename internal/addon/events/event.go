@@ -31,13 +31,14 @@ const (
 	PurchaseRefunded       Type = "purchase.refunded"
 	PurchaseChargeback     Type = "purchase.chargeback_review"
 	PurchaseTheftSuspected Type = "purchase.theft_suspected"
+	PurchaseOwnerUnknown   Type = "purchase.owner_unknown"
 	TestPing               Type = "test.ping"
 )
 
 var types = []Type{
 	MembershipActivated, MembershipRenewed, MembershipChanged, MembershipGraceStarted, MembershipSuspended, MembershipResumed,
 	MembershipWillNotRenew, MembershipExpired, MembershipRevoked, MembershipTransferred, MembershipPaidTwice,
-	PurchaseRefunded, PurchaseChargeback, PurchaseTheftSuspected, TestPing,
+	PurchaseRefunded, PurchaseChargeback, PurchaseTheftSuspected, PurchaseOwnerUnknown, TestPing,
 }
 
 // Types lists all types of events.

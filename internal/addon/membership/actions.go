@@ -193,7 +193,8 @@ func (s *Service) appendFor(ctx context.Context, tx *txn, event entitle.EventTyp
 }
 
 // Transfer moves a purchase to another user for good: it overrules the account id, which the
-// store never changes. Both users get an event.
+// store never changes, also that of purchases that take its place. Both users get an event. It decides about a purchase
+// without an owner.
 func (s *Service) Transfer(ctx context.Context, actor people.Actor, name, to, reason string) (printed countersign.IAPPurchase, err error) {
 	if err := s.guard.May(actor, access.ManageMembers); err != nil {
 		return printed, err
@@ -214,7 +215,11 @@ func (s *Service) Transfer(ctx context.Context, actor people.Actor, name, to, re
 		if p, err = s.move(ctx, tx.DB, p, to, causeTransfer, reason); err != nil {
 			return err
 		}
-		if err := s.recompute(ctx, tx, change{purchase: p, moved: []string{from, to}}, from, to); err != nil {
+		users, err := s.endClaims(ctx, tx.DB, []addondb.Purchase{{ID: p.ID, Name: p.Name}}, p)
+		if err != nil {
+			return err
+		}
+		if err := s.recompute(ctx, tx, change{purchase: p, moved: moved(from, to)}, append(users, from, to)...); err != nil {
 			return err
 		}
 		return s.guard.Audit(ctx, tx.DB, actor, people.Event{Action: access.ActionPurchaseTransfer, Subject: name, Before: from, After: to, Detail: reason})
@@ -234,5 +239,18 @@ func (s *Service) move(ctx context.Context, tx *addondb.DB, p addondb.Purchase, 
 	if err := tx.UpdatePurchase(ctx, p); err != nil {
 		return p, err
 	}
+	if !p.AcknowledgeSince.IsZero() {
+		if err := s.Put(ctx, tx, purchaseTask(KindAcknowledge, p.Name, s.now())); err != nil {
+			return p, err
+		}
+	}
 	return p, s.noteHistory(ctx, tx, p, nil, cause, detail)
+}
+
+// moved lists the users between whom a purchase was moved. One that nobody owned before is like a new one.
+func moved(from, to string) []string {
+	if from == "" {
+		return nil
+	}
+	return []string{from, to}
 }

@@ -16,11 +16,6 @@ import (
 // endAlertsWait is how long after a change alerts are examined, so that several changes are one examination.
 const endAlertsWait = 2 * time.Second
 
-// SettingsPublished has the alerts examined whose causes settings end, in the transaction that publishes them.
-func (s *Service) SettingsPublished(ctx context.Context, tx *addondb.DB) error {
-	return errors.Join(s.putEndAlerts(ctx, tx), s.Put(ctx, tx, Task{Kind: KindCatalogue, Key: RepeatingKey, Due: s.now().Add(endAlertsWait)}))
-}
-
 func (s *Service) putEndAlerts(ctx context.Context, tx *addondb.DB) error {
 	return s.Put(ctx, tx, Task{Kind: KindSilence, Key: RepeatingKey, Due: s.now().Add(endAlertsWait)})
 }

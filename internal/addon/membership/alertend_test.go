@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/play"
 )
@@ -15,7 +16,7 @@ func TestAnAlertEndsWithItsCause(t *testing.T) {
 	read := func(t *testing.T, f *fixture) { _, _ = f.Verify(t.Context(), "ana", "token", "") }
 	published := func(t *testing.T, f *fixture) {
 		t.Helper()
-		if err := f.db.Tx(t.Context(), func(tx *addondb.DB) error { return f.SettingsPublished(t.Context(), tx) }); err != nil {
+		if err := f.db.Tx(t.Context(), func(tx *addondb.DB) error { return f.Published(t.Context(), tx, iap.Values{}, iap.Values{}) }); err != nil {
 			t.Fatal(err)
 		}
 		f.clock.Move(endAlertsWait)

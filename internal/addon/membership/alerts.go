@@ -25,7 +25,8 @@ const (
 	AlertProduct        = alertProduct
 	AlertSilence        = alertSilence
 	AlertPull           = alertPull
-	AlertPaidTwice      = alertPaidTwice // its subject is the user
+	AlertPaidTwice      = alertPaidTwice    // its subject is the user
+	AlertOwnerUnknown   = alertOwnerUnknown // its subject is the purchase
 )
 
 // Alert is something that people have to know.

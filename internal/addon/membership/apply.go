@@ -21,12 +21,12 @@ const (
 	ResultCreated   = "created"
 	ResultUpdated   = "updated"
 	ResultUnchanged = "unchanged"
-	// ResultQueued means that the store did not answer, and that it is asked again later.
+	// ResultQueued means that the store did not answer and is asked again later, or that the site decides about the owner.
 	ResultQueued = "queued"
 )
 
-// applied is what became of a reading. refused is the error of a theft, which is returned
-// although the transaction is committed.
+// applied is what became of a reading. refused is an error that is returned although the transaction is committed: of a
+// theft, or of a claim that the site has refused.
 type applied struct {
 	result   string
 	purchase addondb.Purchase // zero: it belongs to nobody that is known, and was not written
@@ -50,10 +50,14 @@ func (s *Service) apply(ctx context.Context, tx *txn, r *reading, req request) (
 	if errors.Is(err, errTheft.Cause) {
 		return applied{refused: errOwnedByOther}, s.reportTheft(ctx, tx, r, req.user)
 	}
-	if err != nil || to.user == "" && row.ID == 0 {
+	if err != nil || to.user == "" && to.asked == "" && row.ID == 0 {
 		return applied{}, err
 	}
-	return s.write(ctx, tx, row, r, req, to)
+	done, err := s.write(ctx, tx, row, r, req, to)
+	if err != nil || to.asked == "" {
+		return done, err
+	}
+	return s.askOwner(ctx, tx, done.purchase, to.asked)
 }
 
 // lockByToken reads the purchase of a token for a change, zero for none.
@@ -160,6 +164,11 @@ func (s *Service) follow(ctx context.Context, tx *txn, row, next addondb.Purchas
 			return err
 		}
 	}
+	claimants, err := s.endClaims(ctx, tx.DB, append(retired, row), next)
+	if err != nil {
+		return err
+	}
+	users = append(users, claimants...)
 	if err := s.noteHistory(ctx, tx.DB, next, items, req.cause, ""); err != nil {
 		return err
 	}
@@ -227,7 +236,11 @@ func (s *Service) end(ctx context.Context, tx *txn, p addondb.Purchase, cause st
 	if err := s.noteHistory(ctx, tx.DB, p, nil, cause, ""); err != nil {
 		return err
 	}
-	return s.recompute(ctx, tx, change{purchase: p}, p.UserID)
+	claimants, err := s.endClaims(ctx, tx.DB, []addondb.Purchase{before}, p)
+	if err != nil {
+		return err
+	}
+	return s.recompute(ctx, tx, change{purchase: p}, append(claimants, p.UserID)...)
 }
 
 // noteHistory writes a row of the history of a purchase.

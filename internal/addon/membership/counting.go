@@ -103,7 +103,7 @@ func (s *Service) readOrdersOf(ctx context.Context, application string, due []ad
 	}
 	var found []play.Order
 	if err == nil {
-		found, err = s.readOrders(ctx, store, due)
+		found, err = readOrders(ctx, store, sqldb.Convert(due, func(o addondb.Order) string { return o.ID }))
 		if note := s.noteCall(ctx, callOrders, selling, err); note != nil { // the connection test says what is missing
 			return note
 		}
@@ -126,11 +126,7 @@ func (s *Service) readOrdersOf(ctx context.Context, application string, due []ad
 
 // readOrders asks for orders at once, and one by one when the store refuses that: one unknown
 // order fails the whole call (1.10).
-func (s *Service) readOrders(ctx context.Context, store Store, unread []addondb.Order) (found []play.Order, err error) {
-	ids := make([]string, len(unread))
-	for i, o := range unread {
-		ids[i] = o.ID
-	}
+func readOrders(ctx context.Context, store Store, ids []string) (found []play.Order, err error) {
 	found, err = store.Orders(ctx, ids)
 	if reason, _ := reasonOf(err); reason != play.Refused {
 		return found, err

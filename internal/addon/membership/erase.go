@@ -20,8 +20,8 @@ type Erased struct {
 	Purchases, Grants int64
 }
 
-// Erase removes a user: the membership, grants, account ids and events are deleted. The simulated store forgets the
-// user as well. Purchases
+// Erase removes a user: the membership, grants and events are deleted, and the account ids lead to nobody. The simulated
+// store forgets the user as well. Purchases
 // stay for the books, with products, orders, prices and times, but without the user, the tokens
 // and the texts that staff typed. The store is not asked. A subscription that the store still
 // renews is a conflict (subscription_renews), because nobody could stop it here afterwards;
@@ -57,7 +57,7 @@ func (s *Service) Erase(ctx context.Context, actor people.Actor, user string, fo
 		if erased.Grants, err = tx.DeleteGrants(ctx, user); err != nil {
 			return err
 		}
-		for _, remove := range []func(context.Context, string) error{tx.DeleteIdentities, tx.DeleteMembership, tx.DeleteEventsOf} {
+		for _, remove := range []func(context.Context, string) error{tx.DeleteOwnerClaimsOf, tx.ForgetIdentities, tx.DeleteMembership, tx.DeleteEventsOf} {
 			if err := remove(ctx, user); err != nil {
 				return err
 			}

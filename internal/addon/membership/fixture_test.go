@@ -144,7 +144,7 @@ func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
 		},
 		Jitter: func(bound time.Duration) time.Duration { return bound / 2 },
 	})
-	f.selling.Leeway = entitle.Leeway
+	f.selling.Leeway, f.selling.Policy.Unknown = entitle.Leeway, entitle.RefuseUnknown // most tests hand out no account ids
 	return f, nil
 }
 

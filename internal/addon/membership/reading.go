@@ -27,6 +27,10 @@ type request struct {
 	queued, repeated bool
 	// spent reports that the user has presented too many tokens that the store does not know.
 	spent bool
+	// vouched reports that the site itself names the user as the owner.
+	vouched bool
+	// dryRun writes nothing.
+	dryRun bool
 }
 
 // The causes in the history of purchases. [addondb.CauseVoided] is another.
@@ -43,6 +47,7 @@ const (
 	causeAcknowledged = "acknowledged"
 	causeUnverified   = "unverified"
 	causeGone         = "gone"
+	causeImport       = "import"
 )
 
 // reading is an answer of the store about a token, and what was known when it was asked.
@@ -72,7 +77,7 @@ var errStale = errors.New("membership: the purchase changed while the store was 
 // written meanwhile may come from a later answer, so the store is asked again.
 func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Selling, token string, req request) (done applied, err error) {
 	for range maxReads {
-		r, err := s.read(ctx, store, selling, token, req.restoring || req.repeated)
+		r, err := s.read(ctx, store, selling, token, req)
 		if err != nil {
 			return applied{}, s.readFailed(ctx, r, req, err)
 		}
@@ -84,12 +89,19 @@ func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Sel
 			if err != nil {
 				return err
 			}
-			if done, err = s.apply(ctx, tx, r, req); err != nil || !ended {
-				return err
+			if done, err = s.apply(ctx, tx, r, req); err == nil && ended {
+				err = s.recompute(ctx, tx, change{environment: r.environment}, req.user)
 			}
-			return s.recompute(ctx, tx, change{environment: r.environment}, req.user)
+			if err == nil && req.dryRun {
+				err = errDryRun
+			}
+			return err
 		})
 		switch {
+		case errors.Is(err, errDryRun):
+			return done, nil
+		case err != nil && req.dryRun && !errors.Is(err, errStale):
+			return applied{}, err
 		case err == nil && done.refused != nil:
 			s.thefts.Take(theftOf(r, req.user), 1)
 			return done, done.refused
@@ -104,21 +116,26 @@ func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Sel
 	return applied{}, fault.Conflict("conflict", "The purchase is being changed. Try again")
 }
 
+// errDryRun takes back what a dry run has written.
+var errDryRun = errors.New("membership: a dry run")
+
 // read asks the store about a token, only once if the caller asks again later.
-func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, token string, once bool) (*reading, error) {
+func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, token string, req request) (*reading, error) {
 	r := &reading{token: token, digest: digestOf(s.box(), token), selling: selling}
 	known, err := s.db.PurchaseByToken(ctx, platform, r.digest)
 	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 		return nil, err
 	}
 	r.known = known
-	if once {
+	if req.restoring || req.repeated {
 		r.sub, err = s.askOnce(ctx, store, token)
 	} else {
 		r.sub, err = s.ask(ctx, store, token)
 	}
-	if note := s.noteCall(ctx, callRead, selling, err); note != nil {
-		return nil, note
+	if !req.dryRun {
+		if note := s.noteCall(ctx, callRead, selling, err); note != nil {
+			return nil, note
+		}
 	}
 	if err != nil {
 		return r, refusal(err)
@@ -162,7 +179,7 @@ func ignoreNotFound(err error) error {
 
 // readFailed returns the error of a read. A purchase that the store has forgotten has ended.
 func (s *Service) readFailed(ctx context.Context, r *reading, req request, failed error) error {
-	if r == nil || r.known.ID == 0 || !fault.HasKind(failed, countersign.KindGone) {
+	if r == nil || r.known.ID == 0 || req.dryRun || !fault.HasKind(failed, countersign.KindGone) {
 		return failed
 	}
 	return errors.Join(failed, s.tx(ctx, func(tx *txn) error {

@@ -16,6 +16,7 @@ type scripted struct {
 	subs      map[string]play.Subscription
 	calls     map[string]int
 	accounts  map[string]string // sent with acknowledgements
+	orders    map[string]string // tokens by orders
 	voided    []Void
 	deadlines map[string]time.Time // of the last calls, by their names
 	endless   bool                 // the list of voided orders has always another page

@@ -74,11 +74,12 @@ func TestAnotherRankOfAPackageIsDerivedForAllMembers(t *testing.T) {
 			if err := tx.UpdatePackage(t.Context(), addondb.Package{ID: silver, Name: "Platinum", Rank: 9}); err != nil {
 				return err
 			}
-			return f.PackageChanged(t.Context(), tx)
+			return f.RulesChanged(t.Context(), tx)
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
+		f.clock.Move(settingsWait)
 		f.run(t)
 		for i := range 60 {
 			f.wantMembership(t, fmt.Sprintf("user-%d", i), entitle.Active, silver, 3)

@@ -29,11 +29,11 @@ const (
 type Outcome struct {
 	// Result is one of the Result constants.
 	Result string
-	// Purchase is nil when the store did not answer.
+	// Purchase is nil when the store did not answer, and while the site decides about the owner.
 	Purchase   *countersign.IAPPurchase
 	Membership countersign.IAPMembership
-	// Pending reports that the payment is pending, or that the store did not answer: the app
-	// asks for the membership later (202).
+	// Pending reports that the payment is pending, that the store did not answer, or that the site decides about the
+	// owner: the app asks for the membership later (202).
 	Pending bool
 	// unknown reports that it is queued because the store does not know the token.
 	unknown bool
@@ -149,8 +149,12 @@ func checkUser(user string) error {
 // outcome reads what is stored.
 func (s *Service) outcome(ctx context.Context, user string, done applied) (o Outcome, err error) {
 	err = s.db.Snapshot(ctx, func(tx *addondb.DB) error {
-		printed, err1 := s.printPurchase(ctx, tx, done.purchase)
 		m, err2 := membershipOf(ctx, tx, user)
+		if done.result == ResultQueued {
+			o = Outcome{Result: ResultQueued, Membership: printMembership(m), Pending: true}
+			return err2
+		}
+		printed, err1 := s.printPurchase(ctx, tx, done.purchase)
 		o = Outcome{Result: done.result, Purchase: &printed, Membership: printMembership(m), Pending: done.purchase.Status == string(entitle.Pending)}
 		return errors.Join(err1, err2)
 	})

@@ -25,7 +25,7 @@ const (
 	KindVerify      = "iap.verify"      // a verification that the store did not answer
 	KindProbe       = "iap.probe"       // whether the store answers again, while verifications are queued
 	KindGrantEnd    = "iap.grant_end"
-	KindDerive      = "iap.derive" // all memberships, after a change of a package's rank
+	KindDerive      = "iap.derive" // all memberships, after a change of the rules
 	KindVoided      = "iap.voided"
 	KindSweep       = "iap.sweep"
 	KindCatalogue   = "iap.catalogue"

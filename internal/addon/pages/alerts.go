@@ -34,6 +34,7 @@ var alertTexts = map[string]shownAlert{
 	membership.AlertSilence:        {kind: frame.Warning, title: "No notifications arrive", next: "Send a test notification from the store's console, and compare account and audience.", link: frame.Link{Label: "Store notifications", Path: pathIAP + "#" + groupID("Store notifications")}},
 	membership.AlertPaidTwice:      {kind: frame.Warning, title: "A user pays twice", next: "Only one of the subscriptions counts. Cancel the other, and refund it if the user asks for that."},
 	membership.AlertPull:           {kind: frame.Danger, title: "Notifications can't be pulled", next: "Correct the permission or the subscription.", link: frame.Link{Label: "Store notifications", Path: pathIAP + "#" + groupID("Store notifications")}},
+	membership.AlertOwnerUnknown:   {kind: frame.Warning, title: "A purchase waits for its owner", next: "Transfer it to the user, or refuse it."},
 	membership.AlertRefundReview:   {kind: frame.Danger, title: "A buyer disputes an order", next: "The store accepts one answer."},
 }
 
@@ -45,6 +46,8 @@ func shown(a membership.Alert) shownAlert {
 	}
 	known.Alert = a
 	switch a.Kind {
+	case membership.AlertOwnerUnknown:
+		known.link = frame.Link{Label: "Decide", Path: purchasePath(a.Subject, "")}
 	case membership.AlertPaidTwice:
 		known.link = frame.Link{Label: "Customer", Path: customerPath(a.Subject, "")}
 	case membership.AlertRefundReview:

@@ -15,7 +15,7 @@ var (
 	sellingKeys      = []string{iap.KeyEnabled, iap.KeySandboxEnabled, iap.KeyPackageName}
 	notificationKeys = []string{iap.KeyPushServiceAccount, iap.KeyPushAudience, iap.KeyPullSubscription}
 	testKeys         = []string{iap.KeyTestPurchases, iap.KeyTestUsers}
-	ownerKeys        = []string{iap.KeyClaimPolicy, iap.KeyTransferPolicy}
+	ownerKeys        = []string{iap.KeyClaimPolicy, iap.KeyTransferPolicy, iap.KeyUnknownPolicy}
 	outageKeys       = []string{iap.KeyLeewayHours}
 )
 

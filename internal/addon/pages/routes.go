@@ -99,6 +99,8 @@ func (p *Pages) routes(mux *http.ServeMux) {
 	mux.Handle("POST /api-addons/admin/purchases/{purchase}/refresh", p.admin(found(p.findPurchase, p.refreshPurchase)))
 	mux.Handle("GET /api-addons/admin/purchases/{purchase}/transfer", p.admin(found(p.findPurchase, p.transferPurchase)))
 	mux.Handle("POST /api-addons/admin/purchases/{purchase}/transfer", p.admin(found(p.findPurchase, p.transferPurchase)))
+	mux.Handle("GET /api-addons/admin/purchases/{purchase}/refuse", p.admin(found(p.findPurchase, p.refusePurchase)))
+	mux.Handle("POST /api-addons/admin/purchases/{purchase}/refuse", p.admin(found(p.findPurchase, p.refusePurchase)))
 	mux.Handle("GET /api-addons/admin/purchases/{purchase}/cancel", p.admin(found(p.findPurchase, p.cancelPurchase)))
 	mux.Handle("POST /api-addons/admin/purchases/{purchase}/cancel", p.admin(found(p.findPurchase, p.cancelPurchase)))
 	mux.Handle("GET /api-addons/admin/purchases/{purchase}/defer", p.admin(found(p.findPurchase, p.deferPurchase)))
