@@ -43,20 +43,12 @@ func (s playStore) Voided(ctx context.Context, since, until time.Time, page stri
 	return list, next, err
 }
 
-// monthly is the period of a plan that is paid each month, in ISO 8601.
-const monthly = "P1M"
-
 // Products lists the catalogue.
 func (s playStore) Products(ctx context.Context) (list []membership.Product, err error) {
 	found, err := s.Client.Products(ctx)
 	for _, p := range found {
-		active := func(b play.BasePlan) bool { return b.State == "active" }
-		list = append(list, membership.Product{
-			ID: p.ID, Active: slices.ContainsFunc(p.BasePlans, active),
-			Monthly: slices.ContainsFunc(p.BasePlans, func(b play.BasePlan) bool {
-				return active(b) && b.Kind == "auto_renewing" && b.Period == monthly
-			}),
-		})
+		active := slices.ContainsFunc(p.BasePlans, func(b play.BasePlan) bool { return b.State == "active" })
+		list = append(list, membership.Product{ID: p.ID, Active: active})
 	}
 	return list, err
 }

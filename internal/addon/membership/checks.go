@@ -57,8 +57,6 @@ func productProblem(id string, products []Product) string {
 		return fmt.Sprintf("The store has no product %s", id)
 	case !products[i].Active:
 		return fmt.Sprintf("The product %s is not active in the store", id)
-	case !products[i].Monthly:
-		return fmt.Sprintf("The product %s has no active base plan that renews itself each month", id)
 	}
 	return ""
 }
@@ -71,7 +69,7 @@ func (s *Service) doSilence(ctx context.Context, _ []byte) (again time.Time, err
 		return time.Time{}, err
 	}
 	since := at(s.now().Add(-entitle.SilenceAlarm))
-	last, err1 := s.db.LastMessageAt(ctx)
+	last, err1 := s.db.LastMessageAt(ctx, "")
 	renewed, err2 := s.db.CountHistory(ctx, causeSchedule, string(entitle.Active), since)
 	if err := errors.Join(err1, err2); err != nil {
 		return time.Time{}, err
@@ -83,6 +81,12 @@ func (s *Service) doSilence(ctx context.Context, _ []byte) (again time.Time, err
 		return next, nil
 	}
 	return next, s.resolve(ctx, s.db, alertSilence, "")
+}
+
+// LastNotification returns when the last notification of the real store arrived, zero for never.
+func (s *Service) LastNotification(ctx context.Context) (time.Time, error) {
+	last, err := s.db.LastMessageAt(ctx, SimulatedPrefix+"%")
+	return last.Time, err
 }
 
 // reputMessages puts the tasks of notifications that have waited for long.
