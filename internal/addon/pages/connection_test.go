@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
@@ -23,6 +24,22 @@ func TestTheConnectionTestNamesTheMissingPermission(t *testing.T) {
 			b.Post(connectionPath, "do", "connection").Status(http.StatusOK).Says(want)
 			s.play.Deny(part, false)
 		}
+	})
+}
+
+// The page says what has not arrived yet, and what to do in the store's console.
+func TestTheConnectionPageShowsWhatHasArrived(t *testing.T) {
+	sellers(t, func(t *testing.T, s *seller) {
+		b := s.signedIn(t)
+		b.Get(connectionPath).Says("None has arrived yet", "Send a test notification in the Play Console, under Monetization setup", "No test purchase was verified yet", "license testers in the Play Console")
+		s.mustSet(t, iap.KeyTestPurchases, "allowlist", iap.KeyPushServiceAccount, "")
+		s.mustPublish(t, "Nobody tests")
+		b.Get(connectionPath).Says("The service account of the push subscription is not set", "Change the setting", "the list of test users is empty")
+		s.mustSet(t, iap.KeyTestUsers, "7", iap.KeyPushServiceAccount, pushAccount)
+		s.mustPublish(t, "One tests")
+		s.mustReceive(t, membership.Notification{MessageID: "m1", Kind: membership.NotifyTest})
+		s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly", Test: true})
+		b.Get(connectionPath).Says("The last one arrived on", "A test purchase was verified. Test users: 1")
 	})
 }
 
