@@ -2,7 +2,6 @@ package addon
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/membership"
@@ -47,8 +46,12 @@ func (s playStore) Voided(ctx context.Context, since, until time.Time, page stri
 func (s playStore) Products(ctx context.Context) (list []membership.Product, err error) {
 	found, err := s.Client.Products(ctx)
 	for _, p := range found {
-		active := slices.ContainsFunc(p.BasePlans, func(b play.BasePlan) bool { return b.State == "active" })
-		list = append(list, membership.Product{ID: p.ID, Active: active})
+		one := membership.Product{ID: p.ID, Periods: map[string]string{}}
+		for _, b := range p.BasePlans {
+			one.Active = one.Active || b.State == "active"
+			one.Periods[b.ID] = b.Period
+		}
+		list = append(list, one)
 	}
 	return list, err
 }

@@ -34,6 +34,11 @@ func (s *Service) doCatalogue(ctx context.Context, _ []byte) (again time.Time, e
 		return time.Time{}, errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's catalogue can't be read"), err), s.noteCall(ctx, selling, err))
 	}
 	return next, s.db.Tx(ctx, func(tx *addondb.DB) error {
+		if !selling.Simulated {
+			if err := setPlans(ctx, tx, products); err != nil {
+				return err
+			}
+		}
 		for _, id := range slices.Sorted(maps.Keys(selling.Packages)) {
 			err := s.resolve(ctx, tx, alertNotMapped, id)
 			if problem := productProblem(id, products); problem != "" {
@@ -47,6 +52,18 @@ func (s *Service) doCatalogue(ctx context.Context, _ []byte) (again time.Time, e
 		}
 		return nil
 	})
+}
+
+// setPlans writes the base plans of the catalogue, for the numbers.
+func setPlans(ctx context.Context, tx *addondb.DB, products []Product) error {
+	for _, p := range products {
+		for _, plan := range slices.Sorted(maps.Keys(p.Periods)) {
+			if err := tx.SetPlan(ctx, p.ID, plan, p.Periods[plan]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // productProblem is what is wrong with a product in the catalogue, "" for nothing.

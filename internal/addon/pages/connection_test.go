@@ -62,3 +62,22 @@ func TestTheProductMapIsCheckedAgainstTheCatalogue(t *testing.T) {
 		b.Post(connectionPath, "do", "products").Says("The store was not asked.", "The store refuses the service account")
 	})
 }
+
+// A product may be sold by the year, or without renewals: neither is an alert.
+func TestProductsOfEveryKindAreSold(t *testing.T) {
+	sellers(t, func(t *testing.T, s *seller) {
+		for _, plan := range []playfake.Plan{{ID: "yearly", Kind: playfake.AutoRenewing, Period: "P1Y"}, {ID: "prepaid", Kind: playfake.Prepaid, Period: "P1M"}, {ID: "off", Kind: playfake.Prepaid, Period: "P1M", State: "INACTIVE"}} {
+			plan.Price = playfake.Money{Currency: "EUR", Units: 20}
+			if err := s.play.AddProduct(playfake.Product{ID: "club_" + plan.ID, Plans: []playfake.Plan{plan}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.mustSet(t, iap.KeyProductMap, `{"store":{"silver_monthly":1,"club_yearly":1,"club_prepaid":2,"club_off":2}}`)
+		s.mustPublish(t, "A club")
+		s.do(t, membership.KindCatalogue)
+		alerts, err := s.Members.Alerts(t.Context(), operator)
+		if err != nil || len(alerts) != 1 || alerts[0].Subject != "club_off" {
+			t.Errorf("%+v, %v", alerts, err)
+		}
+	})
+}
