@@ -13,7 +13,7 @@ import (
 // mergeCustomer moves everything of a user to another one.
 func (p *Pages) mergeCustomer(w http.ResponseWriter, r *frame.Request, c membership.Customer) error {
 	return p.frame.Ask(w, r, frame.Confirm{
-		Title: "Merge " + c.User + " into another user", Crumbs: customerCrumbs(c.User), Failed: "Nothing was moved.",
+		Title: "Merge " + c.User + " into another user", Crumbs: customerCrumbs(c.User), Safe: true, Failed: "Nothing was moved.",
 		Consequence: "The purchases and grants of " + c.User + " move to another user of your site. Both users get an event. Use it after your site merged two accounts. It can't be undone.",
 		Path:        customerPath(c.User, "/merge"), Label: "Merge the users", Cancel: customerPath(c.User, ""),
 		Fields: []frame.Field{{Name: "to", Label: "User ID that stays", Required: true, Help: "As your site has it."}},
