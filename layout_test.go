@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"internal/addon/iap":        {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/input", "internal/cached", "internal/fault", "internal/health", "internal/keyfile", "internal/people", "internal/play", "internal/sqldb", "internal/wording"},
 	"internal/addon/input":      {"internal/addon/secretscan", "internal/fault"},
 	"internal/addon/membership": {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/iap", "internal/addon/input", "internal/addon/numbers", "internal/cached", "internal/fault", "internal/keyfile", "internal/limit", "internal/people", "internal/play", "internal/prepared", "internal/sqldb"},
-	"internal/addon/numbers":    {"internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/fault", "internal/people"},
+	"internal/addon/numbers":    {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/fault", "internal/people"},
 	"internal/addon/pages":      {"", "internal/addon", "internal/addon/events", "internal/addon/iap", "internal/addon/membership", "internal/addon/numbers", "internal/addon/settings", "internal/addon/simulator", "internal/fault", "internal/frame", "internal/health", "internal/people", "internal/play", "internal/spreadsheet", "internal/web"},
 	"internal/addon/sample":     {},
 	"internal/addon/secretscan": {},
