@@ -139,6 +139,11 @@ func (d *DB) HasAccess(ctx context.Context) (bool, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[bool], `SELECT count(*) > 0 FROM purchases WHERE access`)
 }
 
+// HasPurchases reports whether there is one of an environment.
+func (d *DB) HasPurchases(ctx context.Context, environment string) (bool, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[bool], `SELECT EXISTS (SELECT 1 FROM purchases WHERE environment = $1)`, environment)
+}
+
 // SetPurchaseKey replaces what depends on the key file.
 func (d *DB) SetPurchaseKey(ctx context.Context, id int64, digest, linked, sealed []byte) error {
 	return d.Run(ctx, `UPDATE purchases SET token_digest = $1, linked_digest = $2, sealed = $3 WHERE id = $4`, digest, sqldb.NullBytes(linked), sealed, id)

@@ -165,8 +165,15 @@ func ActionFor(status Status, item play.Item) Action {
 		return FixPayment
 	case status == Paused:
 		return Resume
-	case status == Active && item.PriceChange != nil && item.PriceChange.NeedsConsent && item.PriceChange.State == "outstanding":
+	case status == Active && consentWaits(item):
 		return ConfirmPrice
 	}
 	return ""
+}
+
+// consentWaits reports whether the user has to agree to a price before the next payment: an increase, or the step after
+// an offer.
+func consentWaits(item play.Item) bool {
+	c := item.PriceChange
+	return c != nil && c.NeedsConsent && c.State == "outstanding" || item.StepUp == "pending"
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
-	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/play"
 )
 

@@ -11,7 +11,6 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
-	"github.com/countersign/countersign/internal/addon/numbers"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -145,7 +144,7 @@ func (s *Service) write(ctx context.Context, tx *txn, row addondb.Purchase, r *r
 	if err := s.endAlertsOf(ctx, tx.DB, row, next); err != nil {
 		return applied{}, err
 	}
-	if err := s.count(ctx, tx, changeOf(row, next, before, items, retired), items); err != nil {
+	if err := s.countChange(ctx, tx, stateOf(row, before), stateOf(next, items), items, retired); err != nil {
 		return applied{}, err
 	}
 	if err := s.follow(ctx, tx, row, next, items, retired, req, to); err != nil {
@@ -230,7 +229,7 @@ func (s *Service) end(ctx context.Context, tx *txn, p addondb.Purchase, cause st
 	if err := tx.UpdatePurchase(ctx, p); err != nil {
 		return err
 	}
-	if err := s.count(ctx, tx, numbers.Change{Before: before, After: p}, nil); err != nil {
+	if err := s.countEnd(ctx, tx, before, p); err != nil {
 		return err
 	}
 	if err := s.noteHistory(ctx, tx.DB, p, nil, cause, ""); err != nil {

@@ -38,6 +38,11 @@ func (s *Service) doCatalogue(ctx context.Context, _ []byte) (again time.Time, e
 		return time.Time{}, note
 	}
 	return next, s.db.Tx(ctx, func(tx *addondb.DB) error {
+		if !selling.Simulated {
+			if err := setPlans(ctx, tx, products); err != nil {
+				return err
+			}
+		}
 		for _, id := range slices.Sorted(maps.Keys(selling.Packages)) {
 			var err error
 			if problem := productProblem(id, products); problem != "" {
@@ -53,6 +58,18 @@ func (s *Service) doCatalogue(ctx context.Context, _ []byte) (again time.Time, e
 	})
 }
 
+// setPlans writes the base plans of the catalogue, for the numbers.
+func setPlans(ctx context.Context, tx *addondb.DB, products []Product) error {
+	for _, p := range products {
+		for _, plan := range slices.Sorted(maps.Keys(p.Periods)) {
+			if err := tx.SetPlan(ctx, p.ID, plan, p.Periods[plan]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // productProblem is what is wrong with a product in the catalogue, "" for nothing.
 func productProblem(id string, products []Product) string {
 	i := slices.IndexFunc(products, func(p Product) bool { return p.ID == id })
@@ -61,8 +78,6 @@ func productProblem(id string, products []Product) string {
 		return fmt.Sprintf("The store has no product %s", id)
 	case !products[i].Active:
 		return fmt.Sprintf("The product %s is not active in the store", id)
-	case !products[i].Monthly:
-		return fmt.Sprintf("The product %s has no active base plan that renews itself each month", id)
 	}
 	return ""
 }
@@ -75,7 +90,7 @@ func (s *Service) doSilence(ctx context.Context, _ []byte) (again time.Time, err
 		return time.Time{}, err
 	}
 	since := at(s.now().Add(-entitle.SilenceAlarm))
-	last, err1 := s.db.LastMessageAt(ctx)
+	last, err1 := s.db.LastMessageAt(ctx, "")
 	renewed, err2 := s.db.CountHistory(ctx, causeSchedule, string(entitle.Active), since)
 	if err := errors.Join(err1, err2); err != nil {
 		return time.Time{}, err
@@ -89,6 +104,12 @@ func (s *Service) doSilence(ctx context.Context, _ []byte) (again time.Time, err
 		}
 	}
 	return next, s.resolve(ctx, s.db, alertSilence, "")
+}
+
+// LastNotification returns when the last notification of the real store arrived, zero for never.
+func (s *Service) LastNotification(ctx context.Context) (time.Time, error) {
+	last, err := s.db.LastMessageAt(ctx, SimulatedPrefix+"%")
+	return last.Time, err
 }
 
 // reputMessages puts the tasks of notifications that have waited for long.

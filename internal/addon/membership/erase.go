@@ -8,7 +8,6 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
-	"github.com/countersign/countersign/internal/addon/numbers"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -125,7 +124,7 @@ func (s *Service) anonymise(ctx context.Context, tx *txn, p addondb.Purchase) er
 	if err := tx.UpdatePurchase(ctx, p); err != nil {
 		return err
 	}
-	if err := s.count(ctx, tx, numbers.Change{Before: before, After: p}, nil); err != nil {
+	if err := s.countEnd(ctx, tx, before, p); err != nil {
 		return err
 	}
 	if err := tx.ClearHistoryDetails(ctx, p.ID); err != nil {

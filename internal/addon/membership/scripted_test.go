@@ -35,7 +35,7 @@ type scripted struct {
 
 func newScripted() *scripted {
 	return &scripted{
-		products: []Product{{ID: "gold_monthly", Active: true, Monthly: true}, {ID: "silver_monthly", Active: true, Monthly: true}},
+		products: []Product{{ID: "gold_monthly", Active: true}, {ID: "silver_monthly", Active: true}},
 		subs:     map[string]play.Subscription{}, calls: map[string]int{}, accounts: map[string]string{}, deadlines: map[string]time.Time{},
 	}
 }

@@ -55,9 +55,10 @@ type Void struct {
 // Product is a subscription of the store's catalogue.
 type Product struct {
 	ID string
-	// Active reports that it can be bought, Monthly that an active base plan renews itself
-	// each month (spec 2.7).
-	Active, Monthly bool
+	// Active reports that it can be bought: a base plan is active, of whatever kind and period.
+	Active bool
+	// Periods are the times between two payments by base plan, in ISO 8601.
+	Periods map[string]string
 }
 
 // openForApp opens the store that the settings name, for a token that an app sends, while the site sells in its app;

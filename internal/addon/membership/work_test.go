@@ -180,7 +180,7 @@ func TestTheCatalogueIsComparedWithTheProductMap(t *testing.T) {
 			}
 			return list
 		}
-		whole := []Product{{ID: "gold_monthly", Active: true, Monthly: true}, {ID: "silver_monthly", Active: true, Monthly: true}}
+		whole := []Product{{ID: "gold_monthly", Active: true}, {ID: "silver_monthly", Active: true}}
 		for _, c := range []struct {
 			name     string
 			products []Product
@@ -188,8 +188,7 @@ func TestTheCatalogueIsComparedWithTheProductMap(t *testing.T) {
 		}{
 			{"all are sold", whole, nil},
 			{"one is missing", whole[:1], []string{"silver_monthly"}},
-			{"one is not active", []Product{whole[0], {ID: "silver_monthly", Monthly: true}}, []string{"silver_monthly"}},
-			{"one has no monthly plan", []Product{whole[0], {ID: "silver_monthly", Active: true}}, []string{"silver_monthly"}},
+			{"one is not active", []Product{whole[0], {ID: "silver_monthly"}}, []string{"silver_monthly"}},
 			{"all are sold again", whole, nil},
 		} {
 			f.store.products = c.products

@@ -63,12 +63,27 @@ func (st *state) advance(to time.Time) {
 	st.store.AdvanceTo(to)
 }
 
-// The base plan of every product: it renews each month, and a declined payment is followed by
-// a day of silent retries, a week of grace and 53 days on hold, as in the store's defaults.
+// The base plans of every product.
 const (
-	planID    = "monthly"
-	graceDays = 7
+	Monthly = "monthly"
+	Yearly  = "yearly"
+	Prepaid = "prepaid" // paid for a month, and never renewed by itself
 )
+
+// Plans lists the base plans of every product, of which the first one is bought unless another one is named.
+func Plans() []string { return []string{Monthly, Yearly, Prepaid} }
+
+// plansFor are the base plans of a product with a price for a month. A declined payment is followed by a day of silent
+// retries, a week of grace and 53 days on hold, as in the store's defaults.
+func plansFor(price playfake.Money) []playfake.Plan {
+	const graceDays, monthsPaid = 7, 10
+	year := price.Times(monthsPaid)
+	return []playfake.Plan{
+		{ID: Monthly, Kind: playfake.AutoRenewing, Period: "P1M", Price: price, Grace: graceDays},
+		{ID: Yearly, Kind: playfake.AutoRenewing, Period: "P1Y", Price: year, Grace: graceDays},
+		{ID: Prepaid, Kind: playfake.Prepaid, Period: "P1M", Price: price},
+	}
+}
 
 // read returns the store as it is now, for reading. due reports that something happened since
 // the last change that has to be written.
@@ -114,20 +129,21 @@ func (s *Service) open(sealed []byte, selling iap.Selling) (*state, error) {
 	return st, addProducts(store, selling)
 }
 
-// addProducts adds the mapped products that the store does not sell yet, each for five more than the last. Those that left the map
-// stay, for the subscriptions that go on.
+// addProducts adds the mapped products that the store does not sell yet, each for five more than the last, and the plans that those
+// of an earlier version lack. Those that left the map stay, for the subscriptions that go on.
 func addProducts(store *playfake.Store, selling iap.Selling) error {
 	sold := store.Products()
 	ids := slices.SortedFunc(maps.Keys(selling.Packages), func(a, b string) int {
 		return cmp.Or(cmp.Compare(selling.Packages[a], selling.Packages[b]), cmp.Compare(a, b))
 	})
 	for _, id := range ids {
-		if slices.ContainsFunc(sold, func(p playfake.Product) bool { return p.ID == id }) {
-			continue
-		}
 		price := playfake.Money{Currency: "EUR", Units: 4 + 5*int64(len(store.Products())), Nanos: 990_000_000}
-		plan := playfake.Plan{ID: planID, Kind: playfake.AutoRenewing, Period: "P1M", Price: price, Grace: graceDays}
-		if err := store.AddProduct(playfake.Product{ID: id, Title: id, Plans: []playfake.Plan{plan}}); err != nil {
+		if i := slices.IndexFunc(sold, func(p playfake.Product) bool { return p.ID == id }); i >= 0 {
+			if price = sold[i].Plans[0].Price; len(sold[i].Plans) == len(Plans()) {
+				continue
+			}
+		}
+		if err := store.AddProduct(playfake.Product{ID: id, Title: id, Plans: plansFor(price)}); err != nil {
 			return fmt.Errorf("simulator: %w", err)
 		}
 	}

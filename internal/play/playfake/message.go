@@ -26,6 +26,7 @@ const (
 	noteCancelScheduled = 18
 	notePriceChange     = 19
 	notePendingCanceled = 20
+	noteStepUp          = 22
 )
 
 // Message is a notification in the queue.
