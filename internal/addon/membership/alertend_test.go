@@ -60,7 +60,7 @@ func TestAnAlertEndsWithItsCause(t *testing.T) {
 			}},
 		{alertProduct, "the catalogue", func(t *testing.T, f *fixture) { f.store.products = f.store.products[:1]; published(t, f) },
 			func(t *testing.T, f *fixture) {
-				f.store.products = []Product{{ID: "gold_monthly", Active: true, Monthly: true}, {ID: "silver_monthly", Active: true, Monthly: true}}
+				f.store.products = []Product{{ID: "gold_monthly", Active: true}, {ID: "silver_monthly", Active: true}}
 				published(t, f)
 			}},
 		{alertProduct, "a map", func(t *testing.T, f *fixture) { f.store.products = f.store.products[:1]; published(t, f) },
