@@ -37,7 +37,7 @@ func (s *Service) doProbe(ctx context.Context, _ []byte) (again time.Time, err e
 	if err != nil {
 		return time.Time{}, ignoreNotFound(err)
 	}
-	store, _, err := s.open(ctx)
+	store, _, err := s.openToken(ctx, first.TokenDigest, origin{first.Simulated, first.Application})
 	if fault.HasCode(err, codeNotConfigured) {
 		return s.now().Add(time.Minute), nil
 	}
