@@ -23,7 +23,7 @@ func TestADownloadIsNotedWhenContentIsSent(t *testing.T) {
 		{"a look", "HEAD", "", "", nil, 200, 0, ""},
 		{"a look at a part", "HEAD", "Range", "bytes=5-7", nil, 206, 0, ""},
 		{"the client has it", "GET", "If-None-Match", `"a"`, nil, 304, 0, ""},
-		{"it is no older", "GET", "If-Modified-Since", "Sun, 01 Nov 2026 12:00:00 GMT", nil, 304, 0, ""},
+		{"it has not changed since", "GET", "If-Modified-Since", "Sun, 01 Nov 2026 12:00:00 GMT", nil, 304, 0, ""},
 		{"another file is wanted", "GET", "If-Match", `"b"`, nil, 412, 0, ""},
 		{"a part beyond the end", "GET", "Range", "bytes=99-", nil, 416, 0, ""},
 		{"it can't be noted", "GET", "", "", full, 500, 1, `{"status":"error","msg":"Internal error"}`},

@@ -76,7 +76,7 @@ func (s *Service) attribute(ctx context.Context, tx *addondb.DB, row addondb.Pur
 	case entitle.RefuseUnbound:
 		return owner{}, errUnbound
 	case entitle.RefuseTheft:
-		if !req.vouched { // a list of the site is no theft
+		if !req.vouched { // the site itself names the user: not a theft
 			return owner{}, errTheft
 		}
 	}

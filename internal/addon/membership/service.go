@@ -55,7 +55,7 @@ type Options struct {
 	// Append writes an event in a transaction, Put a task.
 	Append func(ctx context.Context, tx *addondb.DB, e Event) error
 	Put    func(ctx context.Context, tx *addondb.DB, t Task) error
-	// Rename gives the purchases of a user in the simulated store to another one, "" for nobody, before a transaction of
+	// Rename moves the purchases of a user in the simulated store to another one, "" for nobody, before a transaction of
 	// a merge or an erasure locks anything else.
 	Rename func(ctx context.Context, tx *addondb.DB, user, to string) error
 	// Wait waits between two calls to the store, and returns false when ctx ends first.

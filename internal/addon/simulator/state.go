@@ -233,7 +233,7 @@ func (s *Service) save(ctx context.Context, tx *addondb.DB, st *state) (err erro
 	return s.guard.SameKeyFile(ctx, tx)
 }
 
-// Rename gives the purchases of a user to another one, "" for nobody. A state that can't be opened names nobody.
+// Rename moves the purchases of a user to another one, "" for nobody. A state that can't be opened names nobody.
 func (s *Service) Rename(ctx context.Context, tx *addondb.DB, user, to string) error {
 	sealed, err := tx.Simulator(ctx)
 	if err != nil || len(sealed) == 0 { // the row of a site that has never used test mode is not locked

@@ -75,7 +75,7 @@ func (d *DB) RemoveParts(ctx context.Context, importID int64) error {
 	return d.Run(ctx, `DELETE FROM refunded_parts WHERE import_id = $1`, importID)
 }
 
-// SetByParts gives a purchase of [DB.EndedByParts] the state that its other parts say, also in what later imports
+// SetByParts sets a purchase of [DB.EndedByParts] to the state that its other parts say, also in what later imports
 // have noted of it, and reports whether the purchase has changed.
 func (d *DB) SetByParts(ctx context.Context, e EndedPurchase, state State) (bool, error) {
 	const set = ` SET state = CAST($3 AS text), state_at = CASE WHEN CAST($3 AS text) <> 'active' THEN nullif(CAST($2 AS text), '') END
