@@ -14,7 +14,7 @@ import (
 
 func TestState(t *testing.T) {
 	t.Parallel()
-	other := Schema{Name: "others", Files: fstest.MapFS{"migrations/00001_others.sql": {Data: []byte("-- +goose Up\nCREATE TABLE others (id bigint);")}}}
+	other := Schema{Name: "others", Files: fstest.MapFS{"migrations/00001_others.sql": {Data: []byte("CREATE TABLE others (id bigint);")}}}
 	cases := []struct {
 		name     string
 		migrated []Schema // nil: nobody has migrated
@@ -93,8 +93,8 @@ func TestMigrationsTellsWhatIsApplied(t *testing.T) {
 func TestMigrationOfOneEngineIsLeftOutOnTheOther(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := open(t, optionsOf(at, Schema{Name: "notes", Files: fstest.MapFS{
-			"migrations/00001_notes.sqlite.sql":   {Data: []byte("-- +goose Up\nCREATE TABLE of_sqlite (id bigint);")},
-			"migrations/00001_notes.postgres.sql": {Data: []byte("-- +goose Up\nCREATE TABLE of_postgres (id bigint);")},
+			"migrations/00001_notes.sqlite.sql":   {Data: []byte("CREATE TABLE of_sqlite (id bigint);")},
+			"migrations/00001_notes.postgres.sql": {Data: []byte("CREATE TABLE of_postgres (id bigint);")},
 		}}))
 		if err := db.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func TestMigrationOfOneEngineIsLeftOutOnTheOther(t *testing.T) {
 func TestFailedStepLeavesTheOldState(t *testing.T) {
 	broken := Schema{Name: "notes", Files: fstest.MapFS{
 		"migrations/00001_notes.sql": {Data: []byte(firstStep)},
-		"migrations/00002_bad.sql":   {Data: []byte("-- +goose Up\nCREATE TABLE half (id bigint);\nSELECT * FROM nowhere;")},
+		"migrations/00002_bad.sql":   {Data: []byte("CREATE TABLE half (id bigint);\nSELECT * FROM nowhere;")},
 	}}
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := open(t, optionsOf(at, broken))

@@ -12,10 +12,8 @@ import (
 
 // Two steps of a schema of the tests' own.
 const (
-	firstStep = `-- +goose Up
-CREATE TABLE notes (id bigint PRIMARY KEY, text text NOT NULL);`
-	secondStep = `-- +goose Up
-ALTER TABLE notes ADD COLUMN done boolean NOT NULL DEFAULT false;`
+	firstStep  = "CREATE TABLE notes (id bigint PRIMARY KEY, text text NOT NULL)"
+	secondStep = "ALTER TABLE notes ADD COLUMN done boolean NOT NULL DEFAULT false"
 )
 
 func oneStep() Schema {

@@ -67,8 +67,8 @@ func TestManyFirstRunsAtOnce(t *testing.T) {
 func TestPrepareByState(t *testing.T) {
 	t.Parallel()
 	laterStep := sqldb.Schema{Name: "store", Files: fstest.MapFS{
-		"migrations/00001_store.sql": {Data: []byte("-- +goose Up\nCREATE TABLE of_another_build (id bigint);")},
-		"migrations/00099_later.sql": {Data: []byte("-- +goose Up\nCREATE TABLE later (id bigint);")},
+		"migrations/00001_store.sql": {Data: []byte("CREATE TABLE of_another_build (id bigint);")},
+		"migrations/00099_later.sql": {Data: []byte("CREATE TABLE later (id bigint);")},
 	}}
 	people := peopledb.Schema
 	cases := []struct {

@@ -1,4 +1,3 @@
--- +goose Up
 -- Work that outlives the request that asked for it, and a restart. lease names the run
 -- that works on a job until lease_until.
 CREATE TABLE jobs (

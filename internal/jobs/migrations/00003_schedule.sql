@@ -1,4 +1,3 @@
--- +goose Up
 -- run_at is when a job may be begun next. While a job runs, that is the end of its lease.
 UPDATE jobs SET run_at = lease_until WHERE state = 'running' AND lease_until IS NOT NULL;
 ALTER TABLE jobs DROP COLUMN lease_until;

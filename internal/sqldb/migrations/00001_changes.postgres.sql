@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE meta (
     name  text PRIMARY KEY,
     value text NOT NULL
@@ -11,14 +10,12 @@ CREATE TABLE changes (
     at     text NOT NULL
 );
 
--- +goose StatementBegin
 CREATE FUNCTION countersign_tell_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_notify('countersign_changes', NEW.topic || ' ' || NEW.ref);
     RETURN NULL;
 END
 $$;
--- +goose StatementEnd
 
 CREATE TRIGGER changes_tell AFTER INSERT ON changes
     FOR EACH ROW EXECUTE FUNCTION countersign_tell_change();

@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE meta (
     name  text PRIMARY KEY,
     value text NOT NULL

@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE definitions (
     name          text COLLATE "C" PRIMARY KEY,
     kind          text NOT NULL,

@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE purchase_codes (
     id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     hint    text NOT NULL,

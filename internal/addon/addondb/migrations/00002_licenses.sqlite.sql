@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE purchase_codes (
     id      integer PRIMARY KEY AUTOINCREMENT,
     hint    text NOT NULL,

@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE requests (
     hour    text NOT NULL, -- its beginning
     address text NOT NULL, -- settings, iap

@@ -1,4 +1,3 @@
--- +goose Up
 -- A kept purchase code is bound to one store; those that are there to the one that was saved.
 ALTER TABLE purchase_codes ADD COLUMN store text NOT NULL DEFAULT '';
 UPDATE purchase_codes SET store = coalesce((SELECT value FROM meta WHERE name = 'addon_store'), '');

@@ -1,4 +1,3 @@
--- +goose Up
 -- What happened to memberships and purchases, in the order of commits: a transaction that adds
 -- an event locks the row of event_head until it ends.
 CREATE TABLE event_head (

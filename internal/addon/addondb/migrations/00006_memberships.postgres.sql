@@ -1,4 +1,3 @@
--- +goose Up
 -- The account ids that apps hand to the store, and whose they are. Those from before a
 -- new key file stay valid.
 CREATE TABLE identities (

@@ -1,4 +1,3 @@
--- +goose Up
 -- The simulated store that answers in test mode: its purchases, its clock and what it has
 -- sold. One row, sealed.
 CREATE TABLE simulator (

@@ -1,4 +1,3 @@
--- +goose Up
 -- What happened to purchases of the real store, without test purchases, by day (UTC). The measures
 -- active, grace and on_hold are changes of the number of purchases in that state; revenue and
 -- refunds are in hundredths of their currency, the others count and have the currency ''.

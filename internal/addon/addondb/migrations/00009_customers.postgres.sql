@@ -1,4 +1,3 @@
--- +goose Up
 -- The events of a user are found without their bodies.
 ALTER TABLE events ADD COLUMN user_id text COLLATE "C" NOT NULL DEFAULT '';
 UPDATE events SET user_id = coalesce(body::json ->> 'user_id', '');

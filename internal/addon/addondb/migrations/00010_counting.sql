@@ -1,4 +1,3 @@
--- +goose Up
 -- Transactions that add to one row wait for each other's commit on PostgreSQL. Each sum is the
 -- total of its parts.
 ALTER TABLE numbers RENAME TO whole_numbers;

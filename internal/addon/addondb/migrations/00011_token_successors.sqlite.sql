@@ -1,4 +1,3 @@
--- +goose Up
 -- The purchase that took the place of a token, 0 for none: also of tokens that lie behind the one
 -- that it replaces, and of which nobody has told the addon yet.
 CREATE TABLE token_successors (

@@ -1,4 +1,3 @@
--- +goose Up
 -- Verifications that the store has not answered yet. A user who has one is a member whose purchase is pending.
 CREATE TABLE queued_verifications (
     id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -1,4 +1,3 @@
--- +goose Up
 -- A verification waits for the store as the application in which the purchase was made, also when the settings name another one.
 ALTER TABLE queued_verifications ADD COLUMN application text NOT NULL DEFAULT '';
 

@@ -1,4 +1,3 @@
--- +goose Up
 -- Users who presented a purchase that nobody owns and that another backend made: the site decides.
 CREATE TABLE owner_claims (
     purchase_id bigint NOT NULL REFERENCES purchases (id),

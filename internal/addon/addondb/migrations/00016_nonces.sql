@@ -1,4 +1,3 @@
--- +goose Up
 -- The nonces of signed calls, by which no process serves a call a second time. A row is deleted when its call is too old
 -- for every clock.
 CREATE TABLE nonces (

@@ -1,4 +1,3 @@
--- +goose Up
 -- Sums by product and base plan. What was counted before this has neither.
 ALTER TABLE numbers RENAME TO numbers_of_all;
 CREATE TABLE numbers (

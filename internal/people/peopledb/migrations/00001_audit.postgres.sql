@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE audit (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at         text NOT NULL,

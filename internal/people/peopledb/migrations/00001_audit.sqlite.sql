@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE audit (
     id         integer PRIMARY KEY AUTOINCREMENT,
     at         text NOT NULL,

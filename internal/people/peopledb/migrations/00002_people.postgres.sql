@@ -1,4 +1,3 @@
--- +goose Up
 ALTER TABLE audit ADD COLUMN before text NOT NULL DEFAULT '';
 ALTER TABLE audit ADD COLUMN after text NOT NULL DEFAULT '';
 

@@ -1,4 +1,3 @@
--- +goose Up
 -- Each entry of the audit log that is sealed, in the order of the chain.
 CREATE TABLE audit_seals (
     seq      bigint PRIMARY KEY,

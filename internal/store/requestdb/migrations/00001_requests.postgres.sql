@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE request_parts (
     first_id bigint PRIMARY KEY,
     end_id   bigint NOT NULL,

@@ -1,4 +1,3 @@
--- +goose Up
 -- The calls themselves are in a table for each part, see parts.go.
 CREATE TABLE request_parts (
     first_id integer PRIMARY KEY,

@@ -1,4 +1,3 @@
--- +goose Up
 -- Counts of days, but for those of items, are written with the calls. Days that were not over
 -- when the version before wrote them are added up here.
 INSERT INTO request_days (workspace_id, subject, day, subject_id, result, calls)

@@ -1,4 +1,3 @@
--- +goose Up
 -- The calls of all items of an hour, a day or a month are one value for each result: a report
 -- of thousands of items reads a few of these. What was added up by day is added up again from
 -- the hours, all of which are there.

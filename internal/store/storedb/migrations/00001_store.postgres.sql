@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE workspaces (
     id                bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     username          text COLLATE "C" NOT NULL UNIQUE,

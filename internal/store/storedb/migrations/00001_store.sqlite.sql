@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE workspaces (
     id                integer PRIMARY KEY AUTOINCREMENT,
     username          text NOT NULL UNIQUE,

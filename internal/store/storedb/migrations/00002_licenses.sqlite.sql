@@ -1,4 +1,3 @@
--- +goose Up
 -- What an item's purchases may be licensed for; every member is written.
 ALTER TABLE items ADD COLUMN licensing text NOT NULL
     DEFAULT '{"regular_domains":1,"extended_domains":1,"moves_a_year":3,"move_wait_hours":24,"wildcard":false,"staging_hosts":[]}';

@@ -1,4 +1,3 @@
--- +goose Up
 -- One index finds the licenses of a purchase and keeps out a second one in use for a
 -- domain.
 DROP INDEX licenses_in_use;

@@ -1,4 +1,3 @@
--- +goose Up
 -- A new license writes as few pages as can be: the table is in the order of the
 -- ids, which begin with their time, and one index finds the licenses of a purchase
 -- and keeps out a second one in use for a domain.

@@ -1,4 +1,3 @@
--- +goose Up
 -- Events that limits count, by network or by the name of a code, until ends_at
 -- (milliseconds since 1970).
 CREATE TABLE limits (

@@ -1,4 +1,3 @@
--- +goose Up
 -- The next purchase's id. SQLite, with its one writer, counts on from the last one.
 CREATE SEQUENCE purchase_ids OWNED BY purchases.id;
 SELECT setval('purchase_ids', coalesce((SELECT max(id) FROM purchases), 0) + 1, false);

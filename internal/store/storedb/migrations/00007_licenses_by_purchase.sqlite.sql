@@ -1,4 +1,3 @@
--- +goose Up
 -- Licenses refer to a purchase by its id, which no new key file changes. claim is what
 -- the license's file says of the purchase: NULL for the name that this key file makes
 -- of its code; a new key file keeps the one of the old.

@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE members (
     workspace_id bigint NOT NULL REFERENCES workspaces,
     user_id      bigint NOT NULL REFERENCES users ON DELETE CASCADE,

@@ -1,4 +1,3 @@
--- +goose Up
 -- How the columns of CSV were read last: header is the SHA-256 of their folded names.
 CREATE TABLE import_mappings (
     workspace_id bigint NOT NULL REFERENCES workspaces,

@@ -1,4 +1,3 @@
--- +goose Up
 -- Sales of a time are added up from the index alone: reading a row for each of a hundred
 -- thousand purchases takes a second.
 DROP INDEX purchases_by_date;

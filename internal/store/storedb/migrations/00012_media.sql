@@ -1,4 +1,3 @@
--- +goose Up
 -- Uploaded files. What they hold is in a folder or a bucket, under their names.
 CREATE TABLE media (
     name         text PRIMARY KEY, -- random, never that of the client

@@ -1,4 +1,3 @@
--- +goose Up
 -- Files that were uploaded and wait for somebody to say how they are to be imported. name is
 -- that of the file in the data folder; options is how it was tried last.
 CREATE TABLE import_uploads (

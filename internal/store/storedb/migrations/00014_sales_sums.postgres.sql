@@ -1,4 +1,3 @@
--- +goose Up
 -- Sales added up, by day (in UTC) for reports of days, and by item and month for reports of
 -- items. Triggers keep them, so that whatever changes a purchase changes them too, in its
 -- transaction: once for a statement, because an import is one.
@@ -25,7 +24,6 @@ CREATE TABLE sales_items (
 INSERT INTO sales_days SELECT workspace_id, left(sold_at, 10), currency, count(*), count(*) FILTER (WHERE state <> 'active'), sum(price) FROM purchases GROUP BY 1, 2, 3;
 INSERT INTO sales_items SELECT workspace_id, left(sold_at, 7), item_id, currency, count(*), count(*) FILTER (WHERE state <> 'active'), sum(price) FROM purchases GROUP BY 1, 2, 3, 4;
 
--- +goose StatementBegin
 CREATE FUNCTION countersign_count_sales() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     sign bigint := TG_ARGV[0];
@@ -47,7 +45,6 @@ BEGIN
     RETURN NULL;
 END
 $$;
--- +goose StatementEnd
 
 CREATE TRIGGER purchases_sold AFTER INSERT ON purchases REFERENCING NEW TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION countersign_count_sales('1');

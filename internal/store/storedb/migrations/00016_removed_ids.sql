@@ -1,4 +1,3 @@
--- +goose Up
 -- The highest id that a removed row of a kind had, so that none is used again.
 CREATE TABLE removed_ids (
     kind    text PRIMARY KEY, -- the name of the table

@@ -1,4 +1,3 @@
--- +goose Up
 -- Who invited; NULL is the operator. An invitation works while that user could still make it.
 ALTER TABLE invitations ADD COLUMN inviter bigint REFERENCES users ON DELETE CASCADE;
 

@@ -1,8 +1,6 @@
--- +goose Up
 -- Reports keep the sums of a month in memory. The number of changes of its days shows whether they are current.
 ALTER TABLE sales_days ADD COLUMN changes bigint NOT NULL DEFAULT 1;
 
--- +goose StatementBegin
 CREATE OR REPLACE FUNCTION countersign_count_sales() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     sign bigint := TG_ARGV[0];
@@ -24,4 +22,3 @@ BEGIN
     RETURN NULL;
 END
 $$;
--- +goose StatementEnd

@@ -1,4 +1,3 @@
--- +goose Up
 -- Licenses that were issued and files that buyers downloaded, counted by day (in UTC) and item.
 -- Triggers count, so that whatever writes them counts, in its transaction.
 CREATE TABLE activity_days (
@@ -17,7 +16,6 @@ INSERT INTO activity_days SELECT 'download', p.workspace_id, left(l.downloaded_a
     FROM download_links l JOIN purchases p ON p.id = l.purchase_id WHERE l.downloaded_at IS NOT NULL GROUP BY 2, 3, 4;
 
 -- Rows are written in one order by all, or each of two could wait for the other.
--- +goose StatementBegin
 CREATE FUNCTION countersign_count_licenses() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO activity_days AS a
@@ -27,8 +25,6 @@ BEGIN
     RETURN NULL;
 END
 $$;
--- +goose StatementEnd
--- +goose StatementBegin
 CREATE FUNCTION countersign_count_download() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO activity_days AS a
@@ -37,7 +33,6 @@ BEGIN
     RETURN NULL;
 END
 $$;
--- +goose StatementEnd
 
 CREATE TRIGGER licenses_issued AFTER INSERT ON licenses REFERENCING NEW TABLE AS issued
     FOR EACH STATEMENT EXECUTE FUNCTION countersign_count_licenses();

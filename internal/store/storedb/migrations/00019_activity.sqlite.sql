@@ -1,4 +1,3 @@
--- +goose Up
 -- Licenses that were issued and files that buyers downloaded, counted by day (in UTC) and item.
 -- Triggers count, so that whatever writes them counts, in its transaction.
 CREATE TABLE activity_days (
@@ -16,15 +15,11 @@ INSERT INTO activity_days SELECT 'license', p.workspace_id, substr(l.issued_at, 
 INSERT INTO activity_days SELECT 'download', p.workspace_id, substr(l.downloaded_at, 1, 10), p.item_id, 0, count(*)
     FROM download_links l JOIN purchases p ON p.id = l.purchase_id WHERE l.downloaded_at IS NOT NULL GROUP BY 2, 3, 4;
 
--- +goose StatementBegin
 CREATE TRIGGER licenses_issued AFTER INSERT ON licenses BEGIN
     INSERT INTO activity_days SELECT 'license', workspace_id, substr(new.issued_at, 1, 10), item_id, 0, 1 FROM purchases WHERE id = new.purchase_id
         ON CONFLICT DO UPDATE SET count = count + 1;
 END;
--- +goose StatementEnd
--- +goose StatementBegin
 CREATE TRIGGER download_links_used AFTER UPDATE OF downloaded_at ON download_links WHEN old.downloaded_at IS NULL AND new.downloaded_at IS NOT NULL BEGIN
     INSERT INTO activity_days SELECT 'download', workspace_id, substr(new.downloaded_at, 1, 10), item_id, 0, 1 FROM purchases WHERE id = new.purchase_id
         ON CONFLICT DO UPDATE SET count = count + 1;
 END;
--- +goose StatementEnd

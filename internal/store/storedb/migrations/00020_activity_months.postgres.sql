@@ -1,4 +1,3 @@
--- +goose Up
 -- Activity of each day in all, and of each month by item: a year of it by day and item has a
 -- million rows. The sum of a month's days grows with every change of the month, so it is also
 -- its version.
@@ -24,7 +23,6 @@ INSERT INTO activity_totals SELECT kind, workspace_id, day, 0, CAST(sum(count) A
 INSERT INTO activity_months SELECT kind, workspace_id, substr(day, 1, 7), item_id, 0, CAST(sum(count) AS bigint) FROM activity_days GROUP BY 1, 2, 3, 4;
 
 -- Rows are written in one order by all, or each of two could wait for the other.
--- +goose StatementBegin
 CREATE OR REPLACE FUNCTION countersign_count_licenses() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO activity_days AS a
@@ -42,8 +40,6 @@ BEGIN
     RETURN NULL;
 END
 $$;
--- +goose StatementEnd
--- +goose StatementBegin
 CREATE OR REPLACE FUNCTION countersign_count_download() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     day text := left(new.downloaded_at, 10);
@@ -60,4 +56,3 @@ BEGIN
     RETURN NULL;
 END
 $$;
--- +goose StatementEnd

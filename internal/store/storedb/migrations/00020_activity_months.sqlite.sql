@@ -1,4 +1,3 @@
--- +goose Up
 -- Activity of each day in all, and of each month by item: a year of it by day and item has a
 -- million rows. The sum of a month's days grows with every change of the month, so it is also
 -- its version.
@@ -25,7 +24,6 @@ INSERT INTO activity_months SELECT kind, workspace_id, substr(day, 1, 7), item_i
 
 DROP TRIGGER licenses_issued;
 DROP TRIGGER download_links_used;
--- +goose StatementBegin
 CREATE TRIGGER licenses_issued AFTER INSERT ON licenses BEGIN
     INSERT INTO activity_days SELECT 'license', workspace_id, substr(new.issued_at, 1, 10), item_id, 0, 1 FROM purchases WHERE id = new.purchase_id
         ON CONFLICT DO UPDATE SET count = count + 1;
@@ -34,8 +32,6 @@ CREATE TRIGGER licenses_issued AFTER INSERT ON licenses BEGIN
     INSERT INTO activity_months SELECT 'license', workspace_id, substr(new.issued_at, 1, 7), item_id, 0, 1 FROM purchases WHERE id = new.purchase_id
         ON CONFLICT DO UPDATE SET count = count + 1;
 END;
--- +goose StatementEnd
--- +goose StatementBegin
 CREATE TRIGGER download_links_used AFTER UPDATE OF downloaded_at ON download_links WHEN old.downloaded_at IS NULL AND new.downloaded_at IS NOT NULL BEGIN
     INSERT INTO activity_days SELECT 'download', workspace_id, substr(new.downloaded_at, 1, 10), item_id, 0, 1 FROM purchases WHERE id = new.purchase_id
         ON CONFLICT DO UPDATE SET count = count + 1;
@@ -44,4 +40,3 @@ CREATE TRIGGER download_links_used AFTER UPDATE OF downloaded_at ON download_lin
     INSERT INTO activity_months SELECT 'download', workspace_id, substr(new.downloaded_at, 1, 7), item_id, 0, 1 FROM purchases WHERE id = new.purchase_id
         ON CONFLICT DO UPDATE SET count = count + 1;
 END;
--- +goose StatementEnd

@@ -1,4 +1,3 @@
--- +goose Up
 -- The page Health counts items without a picture, and an upload adds up the files of its workspace.
 -- Neither reads a table.
 CREATE INDEX items_without_picture ON items (id) WHERE body LIKE '%"media":{"thumbnail":""%' OR body LIKE '%"preview_image":""%';

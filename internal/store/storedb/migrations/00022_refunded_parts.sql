@@ -1,4 +1,3 @@
--- +goose Up
 -- Parts of a purchase that were paid back, as rows of imported files say: later files may have the rest.
 CREATE TABLE refunded_parts (
     purchase_id bigint NOT NULL,
