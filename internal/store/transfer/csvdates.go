@@ -36,7 +36,6 @@ var (
 	monthAndDay = regexp.MustCompile(`^([A-Za-z]{3,9}) ([0-9]{1,2}) ([0-9]{4})(.*)$`)
 	timeOfDay   = regexp.MustCompile(`^(?:T| )([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]+)?)? ?(AM|PM)? ?(Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2})?$`)
 	unixTime    = regexp.MustCompile(`^[0-9]{10}(?:[0-9]{3})?$`)
-	spaces      = regexp.MustCompile(`\s+`)
 )
 
 const dateForms = "2024-04-27, 2024-04-27 12:00:00 or 27 Apr 2024"
@@ -44,7 +43,7 @@ const dateForms = "2024-04-27, 2024-04-27 12:00:00 or 27 Apr 2024"
 // readDate reads a date with or without a time, or Unix time in seconds or milliseconds. Without a
 // zone it is UTC, without a time the beginning of the day. An empty cell is nil.
 func (in reading) readDate(cell string) (*timestamp, error) {
-	text := spaces.ReplaceAllString(strings.ReplaceAll(plainSpaces(cell), ",", " "), " ")
+	text := strings.Join(strings.Fields(strings.ReplaceAll(plainSpaces(cell), ",", " ")), " ")
 	if text == "" {
 		return nil, nil
 	}

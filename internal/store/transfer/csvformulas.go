@@ -16,7 +16,9 @@ var (
 	quotedText = regexp.MustCompile(`^="((?:[^"]|"")*)"$`)
 )
 
-func isFormula(text string) bool { return formulaBegin.MatchString(text) }
+func isFormula(text string) bool {
+	return strings.HasPrefix(text, "=") && formulaBegin.MatchString(text)
+}
 
 // plainCell is the text of a cell. One that would be a formula keeps the apostrophe by which somebody has said that
 // it is a text.

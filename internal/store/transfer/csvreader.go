@@ -178,14 +178,21 @@ var protectedCell = regexp.MustCompile("(^|[,;\t|])=(\"[^\"]*\")")
 
 // split parses a row, unless its quotes are wrong.
 func (r *csvReader) split(row []byte) ([]string, bool) {
-	for _, text := range [][]byte{row, protectedCell.ReplaceAll(row, []byte("$1$2"))} {
-		r.source.Reset(text)
-		if cells, err := r.parser.Read(); err == nil && r.source.Len() == 0 {
-			return cells, true
-		}
-		r.newParser()
+	cells, ok := r.parse(row)
+	if !ok {
+		cells, ok = r.parse(protectedCell.ReplaceAll(row, []byte("$1$2")))
 	}
-	return nil, false
+	return cells, ok
+}
+
+func (r *csvReader) parse(row []byte) ([]string, bool) {
+	r.source.Reset(row)
+	cells, err := r.parser.Read()
+	if err != nil || r.source.Len() > 0 {
+		r.newParser()
+		return nil, false
+	}
+	return cells, true
 }
 
 // decoded are the cells of a row that may be in another encoding than its file. ok is false for one that can't be split.
