@@ -9,6 +9,7 @@ import (
 type Purchase struct {
 	Token, Linked     string
 	State             string // Google's name without its SUBSCRIPTION_STATE_
+	OneTime           bool   // it is of a product that is bought once
 	ProductID, PlanID string
 	Account           string
 	Test              bool
@@ -51,7 +52,7 @@ func (s *Store) OrderCount() int {
 func (s *Store) view(p *purchase) Purchase {
 	first := p.Items[0]
 	v := Purchase{
-		Token: p.Token, Linked: p.Linked, State: shortState(p.State), ProductID: first.ProductID, PlanID: first.PlanID,
+		Token: p.Token, Linked: p.Linked, State: shortState(p.State), OneTime: first.OneTime, ProductID: first.ProductID, PlanID: first.PlanID,
 		Account: p.Account, Test: p.Test, Acknowledged: p.Acknowledged, Declined: p.Declined, ExpiresAt: p.expiresAt(),
 		Next: s.nextOf(p).at, Live: p.live(), Renews: p.renews(), Retrying: !p.RetryUntil.IsZero(), Pausing: p.Pause > 0,
 		Restorable: p.restorable(), Replaced: !p.RetireAt.IsZero() || p.CanceledBy == "replacement",
@@ -71,6 +72,8 @@ func shortState(state string) string { return strings.TrimPrefix(state, "SUBSCRI
 func (s *Store) stateAfter(p *purchase, at time.Time) string {
 	plan := s.planOf(p)
 	switch {
+	case p.once():
+		return stateCancelled
 	case p.State == statePending:
 		return statePendingCanceled
 	case p.live() && (!p.Acknowledged && at.Equal(p.AckBy) || at.Equal(p.RetireAt)):
