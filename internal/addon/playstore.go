@@ -46,17 +46,27 @@ func (s playStore) Voided(ctx context.Context, since, until time.Time, page stri
 // monthly is the period of a plan that is paid each month, in ISO 8601.
 const monthly = "P1M"
 
-// Products lists the catalogue.
-func (s playStore) Products(ctx context.Context) (list []membership.Product, err error) {
+// Products lists the subscriptions of the catalogue.
+func (s playStore) Products(ctx context.Context) ([]membership.Product, error) {
 	found, err := s.Client.Products(ctx)
+	return productsOf(found), err
+}
+
+// OneTimeProducts lists what is bought once.
+func (s playStore) OneTimeProducts(ctx context.Context) ([]membership.Product, error) {
+	found, err := s.Client.OneTimeProducts(ctx)
+	return productsOf(found), err
+}
+
+func productsOf(found []play.Product) (list []membership.Product) {
 	for _, p := range found {
 		active := func(b play.BasePlan) bool { return b.State == "active" }
 		list = append(list, membership.Product{
-			ID: p.ID, Active: slices.ContainsFunc(p.BasePlans, active),
+			ID: p.ID, OneTime: p.OneTime, Active: slices.ContainsFunc(p.BasePlans, active),
 			Monthly: slices.ContainsFunc(p.BasePlans, func(b play.BasePlan) bool {
 				return active(b) && b.Kind == "auto_renewing" && b.Period == monthly
 			}),
 		})
 	}
-	return list, err
+	return list
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -52,7 +53,7 @@ func (s *Service) acknowledge(ctx context.Context, store Store, selling iap.Sell
 	if kept.OutOfApp != nil && p.AccountID == "" {
 		account = s.accountOf(p.UserID)
 	}
-	if err := store.Acknowledge(ctx, main.ProductID, kept.Token, account, ""); err != nil {
+	if err := accept(ctx, store, p, *main, kept.Token, account); err != nil {
 		return p, errors.Join(refusal(err), s.noteCall(ctx, selling, err))
 	}
 	err = s.db.Tx(ctx, func(tx *addondb.DB) error {
@@ -77,6 +78,17 @@ func (s *Service) acknowledge(ctx context.Context, store Store, selling iap.Sell
 	return p, err
 }
 
+// accept tells the store that a purchase was accepted. What is bought for some days can be bought again from then on.
+func accept(ctx context.Context, store Store, p addondb.Purchase, main addondb.PurchaseItem, token, account string) error {
+	switch {
+	case p.OneTime && main.Days != entitle.Lifetime:
+		return store.Consume(ctx, main.ProductID, token)
+	case p.OneTime:
+		return store.AcknowledgeOneTime(ctx, main.ProductID, token)
+	}
+	return store.Acknowledge(ctx, main.ProductID, token, account, "")
+}
+
 // doAcknowledge is the task of an acknowledgement. It fails until the store has accepted it,
 // or the purchase needs none any more.
 func (s *Service) doAcknowledge(ctx context.Context, payload []byte) (again time.Time, err error) {
@@ -86,6 +98,9 @@ func (s *Service) doAcknowledge(ctx context.Context, payload []byte) (again time
 	}
 	if err == nil {
 		_, err = s.acknowledge(ctx, store, selling, p)
+		if known, ok := errors.AsType[*play.Error](err); ok && p.OneTime && known.Reason == play.Refused { // it may be consumed already
+			err = errors.Join(err, s.putAll(ctx, []Task{purchaseTask(KindReread, p.Name, s.now())}))
+		}
 	}
 	if err != nil && p.ID != 0 && !s.now().Before(p.AcknowledgeSince.Add(entitle.AcknowledgeAlarm)) {
 		message := fmt.Sprintf("The purchase %s has not been acknowledged since %s. The store refunds it after three days", p.Name, p.AcknowledgeSince.UTC().Format(time.RFC3339))

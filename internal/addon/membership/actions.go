@@ -26,16 +26,25 @@ func (s *Service) Refresh(ctx context.Context, actor people.Actor, name string) 
 // is paid remains.
 func (s *Service) Cancel(ctx context.Context, actor people.Actor, name string, final bool) (countersign.IAPPurchase, error) {
 	detail := map[bool]string{true: "the user can't undo it"}[final]
-	return s.act(ctx, actor, name, &storeAction{access.ActionPurchaseCancel, detail, func(ctx context.Context, store Store, token string, _ []addondb.PurchaseItem) error {
+	return s.act(ctx, actor, name, &storeAction{access.ActionPurchaseCancel, detail, func(ctx context.Context, store Store, token string, items []addondb.PurchaseItem) error {
+		if isOnce(items) {
+			return errOneTime
+		}
 		return store.Cancel(ctx, token, final)
 	}})
 }
 
 // Revoke has the store refund a purchase and end its access at once: all of it, or prorated
-// the rest of the period. The purchase is read again afterwards: what the store says counts.
+// the rest of the period. A one-time product is refunded as a whole. The purchase is read again afterwards: what the store says counts.
 func (s *Service) Revoke(ctx context.Context, actor people.Actor, name string, prorated bool) (countersign.IAPPurchase, error) {
 	detail := map[bool]string{true: "prorated refund", false: "full refund"}[prorated]
-	return s.act(ctx, actor, name, &storeAction{access.ActionPurchaseRevoke, detail, func(ctx context.Context, store Store, token string, _ []addondb.PurchaseItem) error {
+	return s.act(ctx, actor, name, &storeAction{access.ActionPurchaseRevoke, detail, func(ctx context.Context, store Store, token string, items []addondb.PurchaseItem) error {
+		switch {
+		case isOnce(items) && prorated:
+			return errOneTime
+		case isOnce(items):
+			return store.RefundOrder(ctx, mainItem(items).OrderID, true)
+		}
 		return store.Revoke(ctx, token, prorated)
 	}})
 }
@@ -71,13 +80,18 @@ func (s *Service) Defer(ctx context.Context, actor people.Actor, name string, da
 		if main := mainItem(items); main == nil || !main.WillRenew {
 			return fault.Conflict("not_renewing", "The store does not renew this purchase, so no renewal can be deferred")
 		}
-		sub, err := s.ask(ctx, store, token)
+		sub, err := s.ask(ctx, store.Subscription, token)
 		if err == nil {
 			_, err = store.Defer(ctx, token, sub.ETag, time.Duration(days)*day)
 		}
 		return err
 	}})
 }
+
+var errOneTime = fault.Conflict("one_time_purchase", "This product was bought once: it has no renewals, and is refunded as a whole")
+
+// isOnce reports whether the items are of one-time products.
+func isOnce(items []addondb.PurchaseItem) bool { return len(items) > 0 && items[0].Quantity > 0 }
 
 // storeAction is something that the store is asked to do with a purchase.
 type storeAction struct {
@@ -211,7 +225,8 @@ func (s *Service) Transfer(ctx context.Context, actor people.Actor, name, to, re
 		if p, err = s.move(ctx, tx.DB, p, to, causeTransfer, reason); err != nil {
 			return err
 		}
-		if err := s.recompute(ctx, tx, change{purchase: p, moved: []string{from, to}}, from, to); err != nil {
+		err = errors.Join(s.recompute(ctx, tx, change{purchase: p, moved: []string{from, to}}, from, to), s.shiftDays(ctx, tx.DB, from, to))
+		if err != nil {
 			return err
 		}
 		return s.guard.Audit(ctx, tx.DB, actor, people.Event{Action: access.ActionPurchaseTransfer, Subject: name, Before: from, After: to, Detail: reason})

@@ -2,7 +2,9 @@ package membership
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/access"
@@ -56,7 +58,7 @@ func (s *Service) Merge(ctx context.Context, actor people.Actor, from, to string
 		if merged.Purchases+merged.Grants > 0 {
 			why.moved = []string{from, to}
 		}
-		if err := s.recompute(ctx, tx, why, from, to); err != nil {
+		if err := errors.Join(s.recompute(ctx, tx, why, from, to), s.shiftDays(ctx, tx.DB, to)); err != nil {
 			return err
 		}
 		m, err := membershipOf(ctx, tx.DB, to)
@@ -70,12 +72,10 @@ func (s *Service) Merge(ctx context.Context, actor people.Actor, from, to string
 	return merged, err
 }
 
-// sorted is two users in the order in which all transactions lock them.
-func sorted(a, b string) []string {
-	if b < a {
-		a, b = b, a
-	}
-	return []string{a, b}
+// sorted is users in the order in which all transactions lock them, each once and without "".
+func sorted(users ...string) []string {
+	slices.Sort(users)
+	return slices.DeleteFunc(slices.Compact(users), func(user string) bool { return user == "" })
 }
 
 // movePurchases moves all purchases of a user to another one.

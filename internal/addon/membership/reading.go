@@ -23,6 +23,8 @@ type request struct {
 	// product is what the caller expects, "" for anything.
 	product   string
 	restoring bool
+	// oneTime reports that the store says that it is a one-time product.
+	oneTime bool
 	// queued leaves the store to a task, because it does not answer now. repeated is of such a task.
 	queued, repeated bool
 }
@@ -70,7 +72,7 @@ var errStale = errors.New("membership: the purchase changed while the store was 
 // written meanwhile may come from a later answer, so the store is asked again.
 func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Selling, token string, req request) (done applied, err error) {
 	for range maxReads {
-		r, err := s.read(ctx, store, selling, token)
+		r, err := s.read(ctx, store, selling, token, req)
 		if err != nil {
 			return applied{}, s.readFailed(ctx, r, req, err)
 		}
@@ -93,6 +95,8 @@ func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Sel
 			return done, done.refused
 		case err == nil:
 			return done, nil
+		case errors.Is(err, errNotMapped) && r.sub.OneTime && req.user == "": // the app may sell others without the site
+			return applied{}, err
 		case errors.Is(err, errNotMapped):
 			return applied{}, errors.Join(err, s.noteNotMapped(ctx, r.sub.Items[0].ProductID))
 		case !errors.Is(err, errStale):
@@ -103,14 +107,14 @@ func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Sel
 }
 
 // read asks the store about a token.
-func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, token string) (*reading, error) {
+func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, token string, req request) (*reading, error) {
 	r := &reading{token: token, digest: digestOf(s.box(), token), selling: selling}
 	known, err := s.db.PurchaseByToken(ctx, platform, r.digest)
 	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
 		return nil, err
 	}
 	r.known = known
-	r.sub, err = s.ask(ctx, store, token)
+	r.sub, err = s.ask(ctx, readerOf(store, r, req), token)
 	if note := s.noteCall(ctx, selling, err); note != nil {
 		return nil, note
 	}

@@ -88,6 +88,7 @@ type (
 	tokenRef struct {
 		Token string `json:"token"` // sealed
 		origin
+		OneTime bool `json:"one_time,omitempty"`
 	}
 	grantEnd struct {
 		Grant int64 `json:"grant"`
@@ -154,6 +155,8 @@ func (s *Service) schedule(ctx context.Context, tx *addondb.DB, p addondb.Purcha
 func (s *Service) nextCheck(p addondb.Purchase) (time.Time, bool) {
 	switch status := entitle.Status(p.Status); {
 	case p.SupersededBy != 0:
+		return time.Time{}, false
+	case p.Access && p.ExpiresAt.IsZero(): // for ever
 		return time.Time{}, false
 	case p.Access:
 		return entitle.NextExpiryCheck(p.ExpiresAt.Time, s.now(), s.Jitter(entitle.ExpiryJitter)), true

@@ -20,6 +20,7 @@ const (
 	Renewed  = "renewed"  // periods that were paid after the first one
 	Churned  = "churned"  // purchases that ended
 	Refunded = "refunded" // orders that were refunded or charged back
+	OneTime  = "one_time" // products that were bought once, which are in none of the above but refunded
 	Revenue  = "revenue"  // what was paid
 	Refunds  = "refunds"  // what of it was given back
 )
@@ -34,7 +35,7 @@ func counted(p addondb.Purchase) bool {
 
 // level is the measure that a purchase belongs to now, "" for none.
 func level(p addondb.Purchase) string {
-	if !counted(p) || p.SupersededBy != 0 {
+	if !counted(p) || p.SupersededBy != 0 || p.OneTime {
 		return ""
 	}
 	switch status := p.Status; status {
@@ -70,6 +71,9 @@ func Of(c Change, day string) []addondb.Number {
 	add(level(c.After), 1)
 	for _, p := range c.Retired {
 		add(level(p), -1)
+	}
+	if c.After.OneTime && counted(c.After) && c.After.Access && (c.Before.ID == 0 || c.Before.Status == string(entitle.Pending)) {
+		add(OneTime, 1)
 	}
 	replaces := slices.ContainsFunc(c.Retired, live)
 	switch began, ended := !live(c.Before) && live(c.After), live(c.Before) && !live(c.After); {

@@ -21,6 +21,7 @@ func TestWhatAChangeOfAPurchaseCountsAs(t *testing.T) {
 	active, grace, held, paused, expired := purchase("active", true), purchase("grace", true), purchase("on_hold", false), purchase("paused", false), purchase("expired", false)
 	superseded := purchase("superseded", false)
 	superseded.SupersededBy = 2
+	once := func(p addondb.Purchase) addondb.Purchase { p.OneTime = true; return p }
 	in := func(environment string) addondb.Purchase {
 		p := active
 		p.Environment = environment
@@ -46,6 +47,9 @@ func TestWhatAChangeOfAPurchaseCountsAs(t *testing.T) {
 		{"an end on hold is churn", Change{Before: held, After: expired}, []addondb.Number{count(Churned, 1), count(OnHold, -1)}},
 		{"a revocation is churn", Change{Before: active, After: purchase("revoked", false)}, []addondb.Number{count(Active, -1), count(Churned, 1)}},
 		{"one whose place was taken has not ended", Change{Before: active, After: superseded}, []addondb.Number{count(Active, -1)}},
+		{"a product that is bought once counts as such", Change{After: once(active)}, []addondb.Number{count(OneTime, 1)}},
+		{"and so when its payment arrives later", Change{Before: once(purchase("pending", false)), After: once(active)}, []addondb.Number{count(OneTime, 1)}},
+		{"its end is not churn", Change{Before: once(active), After: once(expired)}, nil},
 		{"a test purchase is left out", Change{After: in("test")}, nil},
 		{"a simulated purchase is left out", Change{After: in("simulated")}, nil},
 	} {

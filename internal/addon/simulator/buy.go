@@ -103,7 +103,7 @@ func (st *state) buy(o Order, account string) (token string, err error) {
 		}
 		replaced = old.Token
 	}
-	token, err = st.store.Buy(playfake.BuyOptions{ProductID: o.Product, PlanID: planID, Account: account, Replaces: replaced, Overlap: overlap, Unnoticed: true})
+	token, err = st.store.Buy(playfake.BuyOptions{ProductID: o.Product, Account: account, Replaces: replaced, Overlap: overlap, Unnoticed: true})
 	if err != nil {
 		return "", fault.WithCause(errNotPossible, err)
 	}
@@ -115,6 +115,7 @@ func (st *state) buy(o Order, account string) (token string, err error) {
 type Product struct {
 	ID        string
 	PackageID int64
+	OneTime   bool // it is bought once
 	Price     countersign.IAPPrice
 }
 
@@ -131,7 +132,7 @@ func (s *Service) Products(ctx context.Context, actor people.Actor) ([]Product, 
 	list := []Product{}
 	for _, p := range st.store.Products() {
 		if selling.Packages[p.ID] != 0 {
-			list = append(list, Product{ID: p.ID, PackageID: selling.Packages[p.ID], Price: priceOf(p.Plans[0].Price)})
+			list = append(list, Product{ID: p.ID, PackageID: selling.Packages[p.ID], OneTime: p.Plans[0].Kind == playfake.OneTime, Price: priceOf(p.Plans[0].Price)})
 		}
 	}
 	slices.SortFunc(list, func(a, b Product) int { return cmp.Or(cmp.Compare(a.PackageID, b.PackageID), cmp.Compare(a.ID, b.ID)) })

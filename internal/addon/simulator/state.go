@@ -64,10 +64,12 @@ func (st *state) advance(to time.Time) {
 }
 
 // The base plan of every product: it renews each month, and a declined payment is followed by
-// a day of silent retries, a week of grace and 53 days on hold, as in the store's defaults.
+// a day of silent retries, a week of grace and 53 days on hold, as in the store's defaults. What is bought once has a
+// purchase option in place of it.
 const (
-	planID    = "monthly"
-	graceDays = 7
+	planID         = "monthly"
+	graceDays      = 7
+	purchaseOption = "buy"
 )
 
 // read returns the store as it is now, for reading. due reports that something happened since
@@ -122,11 +124,14 @@ func addProducts(store *playfake.Store, selling iap.Selling) error {
 		return cmp.Or(cmp.Compare(selling.Packages[a], selling.Packages[b]), cmp.Compare(a, b))
 	})
 	for _, id := range ids {
-		if slices.ContainsFunc(sold, func(p playfake.Product) bool { return p.ID == id }) {
-			continue
-		}
 		price := playfake.Money{Currency: "EUR", Units: 4 + 5*int64(len(store.Products())), Nanos: 990_000_000}
 		plan := playfake.Plan{ID: planID, Kind: playfake.AutoRenewing, Period: "P1M", Price: price, Grace: graceDays}
+		if _, once := selling.OneTime[id]; once {
+			plan = playfake.Plan{ID: purchaseOption, Kind: playfake.OneTime, Price: price}
+		}
+		if slices.ContainsFunc(sold, func(p playfake.Product) bool { return p.ID == id && p.Plans[0].Kind == plan.Kind }) {
+			continue
+		}
 		if err := store.AddProduct(playfake.Product{ID: id, Title: id, Plans: []playfake.Plan{plan}}); err != nil {
 			return fmt.Errorf("simulator: %w", err)
 		}
@@ -162,7 +167,7 @@ func (s *Service) change(ctx context.Context, selling iap.Selling, wait time.Dur
 			return err
 		}
 		for _, n := range sent {
-			if err := s.Members.ReceiveIn(ctx, tx, selling.Application, n, wait); err != nil {
+			if err := s.Members.ReceiveIn(ctx, tx, selling, n, wait); err != nil {
 				return err
 			}
 		}
@@ -190,7 +195,7 @@ func (st *state) send() (list []membership.Notification, err error) {
 		}
 		list = append(list, membership.Notification{
 			MessageID: membership.SimulatedPrefix + st.Name + "-" + n.MessageID, Application: n.Package, Kind: membership.NotificationKind(n.Kind),
-			Code: n.Code, Token: n.Token, OrderID: n.OrderID, Body: body,
+			Code: n.Code, Product: n.ProductID, Token: n.Token, OrderID: n.OrderID, Body: body,
 		})
 	}
 	return list, nil
