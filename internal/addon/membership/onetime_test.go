@@ -3,6 +3,7 @@ package membership
 import (
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -114,6 +115,24 @@ func TestDaysAreConsumedAndAddUp(t *testing.T) {
 		if p, err := f.db.Purchase(t.Context(), second.Purchase.ID); err != nil || p.Status != string(entitle.Expired) {
 			t.Errorf("%s, %v", p.Status, err)
 		}
+	})
+}
+
+func TestDaysThatAreVerifiedAtOnceAddUp(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.sellOnce()
+		tokens := []string{"one", "two", "three"}
+		var all sync.WaitGroup
+		for _, token := range tokens {
+			f.sell(token, f.once("gold_pass", f.accountOf("ana"), "GPA."+token))
+			all.Go(func() {
+				if _, err := f.Verify(t.Context(), "ana", token, "gold_pass"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		f.wantUntil(t, "ana", noon.Add(90*day))
 	})
 }
 
