@@ -52,6 +52,7 @@ func TestASuccessWithoutItsContentIsAnError(t *testing.T) {
 		"end":        func(ctx context.Context) error { _, err := site.RemoveGrant(ctx, "7", 1); return err },
 		"refresh":    func(ctx context.Context) error { _, err := site.RefreshPurchase(ctx, "p"); return err },
 		"transfer":   func(ctx context.Context) error { _, err := site.TransferPurchase(ctx, "p", "8", "r"); return err },
+		"refuse":     func(ctx context.Context) error { _, err := site.RefusePurchase(ctx, "p", "8", "r"); return err },
 		"cancel":     func(ctx context.Context) error { _, err := site.CancelPurchase(ctx, "p", true); return err },
 		"revoke":     func(ctx context.Context) error { _, err := site.RevokePurchase(ctx, "p", true); return err },
 		"events":     func(ctx context.Context) error { _, err := site.Events(ctx, 0, 1, time.Second); return err },

@@ -89,6 +89,12 @@ func (c *AddonClient) TransferPurchase(ctx context.Context, purchaseID, toUserID
 	return c.actOnPurchase(ctx, "transfer", purchaseID, map[string]string{"to_user_id": toUserID, "reason": reason}, true)
 }
 
+// RefusePurchase decides, after the event purchase.owner_unknown, that a user is not the owner of a purchase.
+// [AddonClient.TransferPurchase] is the opposite decision.
+func (c *AddonClient) RefusePurchase(ctx context.Context, purchaseID, userID, reason string) (IAPPurchase, error) {
+	return c.actOnPurchase(ctx, "refuse", purchaseID, map[string]string{"user_id": userID, "reason": reason}, true)
+}
+
 // CancelPurchase stops the renewals of a purchase in the store. After a final one, the user can't restart them there. The
 // paid time remains. The call is never repeated by itself.
 func (c *AddonClient) CancelPurchase(ctx context.Context, purchaseID string, final bool) (IAPPurchase, error) {

@@ -30,6 +30,20 @@ type IAPPurchase struct {
 	OrderID string    `json:"order_id"`
 	// Replaces is the id of the purchase of which this one took the place.
 	Replaces *string `json:"replaces"`
+	// Items is all that was bought with it, in the store's order: a subscription with add-ons has several. ProductID, Package,
+	// AutoRenewing and others above are of the one that it is shown as.
+	Items []IAPPurchaseItem `json:"items"`
+}
+
+// IAPPurchaseItem is a product of a purchase.
+type IAPPurchaseItem struct {
+	ProductID  string `json:"product_id"`
+	BasePlanID string `json:"base_plan_id"`
+	// Package is nil while the product is not mapped to one.
+	Package *IAPPackage `json:"package"`
+	// ExpiresAt is nil while nothing was paid for it.
+	ExpiresAt    *Timestamp `json:"expires_at"`
+	AutoRenewing bool       `json:"auto_renewing"`
 }
 
 // IAPPurchases is a page of purchases, the newest first.

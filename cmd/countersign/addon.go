@@ -23,7 +23,7 @@ the products it sells. It has admin pages for both.
   countersign addon serve     serve it`,
 	},
 		newAddonUpdate(a), newAddonServe(a), newInit(a, addonLocation), newAddonSetupLink(a), newAddonSettings(a),
-		newAddonIAP(a), newAddonPackage(a), newAddonAPI(a),
+		newAddonIAP(a), newAddonPackage(a), newAddonCustomer(a), newAddonAPI(a),
 		newAddonEvent(a), newAddonWebhook(a), newAddonUsers(a), newAddonAudit(a), newAddonBackup(a), newAddonMove(a), newAddonRekey(a))
 	addonLocation.register(c.PersistentFlags())
 	addonLocation.registerConfig(c.PersistentFlags())

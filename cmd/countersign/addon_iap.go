@@ -20,19 +20,13 @@ import (
 
 func newAddonIAP(a *app) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use: "iap", Short: "In-app purchases: show, set, service-account, product, check, simulate, test",
+		Use: "iap", Short: "In-app purchases: show, set, service-account, product, subscribers, check, simulate, test",
 		Long: `In-app purchases. Changes are saved in the same draft as the app's settings. Apps receive
 them after: countersign addon settings publish -m NOTE`,
 	},
 		on(a.withAddon, &cobra.Command{Use: "show", Short: "Show the draft of the in-app purchases, and what apps receive", Args: cli.Args()}, a.showIAP),
-		newIAPSet(a), newIAPServiceAccount(a), newIAPProduct(a), newIAPCheck(a), newIAPSimulate(a),
-		on(a.withAddon, &cobra.Command{
-			Use: "test", Short: "Check whether in-app purchases are set up (exit code 4 if not), without contacting the store", Args: cli.Args(),
-			Long: `Check whether in-app purchases are set up: the published settings, the service account and
-the draft. What was not checked is "skipped": the app store, which is not contacted, and what
-the draft does not have.`,
-			Example: "  countersign addon iap test",
-		}, a.checkIAP))
+		newIAPSet(a), newIAPServiceAccount(a), newIAPProduct(a), newIAPCheck(a), newIAPSimulate(a), newIAPSubscribers(a),
+		newIAPTest(a))
 }
 
 // iapKeys are the settings of in-app purchases that may stand in a command.
@@ -273,6 +267,38 @@ func (a *app) removeServiceAccount(ctx context.Context, s *addon.Addon) error {
 	}
 	draft, err := s.Settings.Draft(ctx, operator())
 	return a.showRemoved(iap.KeyServiceAccount, "No service account in the draft.", draft, err)
+}
+
+// newIAPTest checks what is set up here, or one step of the set-up at the store.
+func newIAPTest(a *app) *cobra.Command {
+	steps := iapSteps()
+	return on(a.withAddon, &cobra.Command{
+		Use: "test [STEP]", Short: "Check whether in-app purchases are set up (exit code 4 if not), or one step of it", ValidArgs: steps,
+		Long: `Check whether in-app purchases are set up: the published settings, the service account and
+the draft. What was not checked is "skipped": the app store, which is not contacted, and what
+the draft does not have.
+
+STEP checks one step of the set-up at Google alone, with the published settings:
+
+  key, token, api, package, voided, products   contact the store
+  catalogue                                    contacts it, and compares the product map
+  notifications, testers                       say what has arrived`,
+		Example: "  countersign addon iap test\n  countersign addon iap test api",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 && !slices.Contains(steps, args[0]) {
+				return cli.Usage(c, fmt.Sprintf("unknown step %q%s: use %s", cli.Safe(args[0]), cli.DidYouMean(args[0], steps), strings.Join(steps, ", ")))
+			}
+			if len(args) == 1 {
+				return nil
+			}
+			return cli.Args()(c, args)
+		},
+	}, func(ctx context.Context, s *addon.Addon, args []string) error {
+		if len(args) == 1 {
+			return a.checkStep(ctx, s, args[0])
+		}
+		return a.checkIAP(ctx, s, args)
+	})
 }
 
 // checkIAP prints whether in-app purchases are on for apps, and what is missing.

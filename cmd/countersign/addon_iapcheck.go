@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -21,38 +22,78 @@ Nothing is changed.`,
 	}, a.checkConnection)
 }
 
-// checkConnection prints what the store says to the service account and to the product map.
-func (a *app) checkConnection(ctx context.Context, s *addon.Addon, _ []string) error {
-	checks, err := s.CheckStore(ctx, operator())
+// checkCatalogue is the step that compares the product map with the store's catalogue.
+const checkCatalogue = "catalogue"
+
+// iapSteps are the steps of the set-up at the store that are checked alone.
+func iapSteps() []string {
+	return append(play.CheckNames(), checkCatalogue, addon.CheckNotifications, addon.CheckTesters)
+}
+
+// checkStep prints one step of the set-up at the store.
+func (a *app) checkStep(ctx context.Context, s *addon.Addon, step string) (err error) {
+	var findings []health.Finding
+	switch step {
+	case checkCatalogue:
+		findings, err = readCatalogue(ctx, s)
+	case addon.CheckNotifications, addon.CheckTesters:
+		findings, err = s.CheckArrivals(ctx, operator())
+	default:
+		findings, err = readConnection(ctx, s)
+	}
 	if err != nil {
 		return err
 	}
-	var findings []health.Finding
-	catalogue := true
-	for _, c := range checks {
-		finding := health.Finding{Name: c.Name, Level: health.OK, What: "Accepted by the store"}
-		if !c.OK {
-			finding.Level, finding.What = health.Fail, c.Problem
-			catalogue = catalogue && c.Name != play.CheckToken && c.Name != play.CheckProducts
-		}
-		findings = append(findings, finding)
+	findings = slices.DeleteFunc(findings, func(f health.Finding) bool { return f.Name != step })
+	if err := a.printFindings([]report{{service: "addon", findings: findings}}); err != nil {
+		return err
 	}
-	if catalogue {
-		if findings, err = addCatalogue(ctx, s, findings); err != nil {
+	if slices.ContainsFunc(findings, func(f health.Finding) bool { return f.Level != health.OK }) {
+		return cli.Fail(cli.ExitNo, "step_open", "")
+	}
+	return nil
+}
+
+// checkConnection prints what the store says to the service account and to the product map.
+func (a *app) checkConnection(ctx context.Context, s *addon.Addon, _ []string) error {
+	findings, err := readConnection(ctx, s)
+	if err != nil {
+		return err
+	}
+	failed := func(f health.Finding) bool {
+		return f.Level != health.OK && (f.Name == play.CheckToken || f.Name == play.CheckProducts)
+	}
+	if !slices.ContainsFunc(findings, failed) {
+		lines, err := readCatalogue(ctx, s)
+		if err != nil {
 			return err
 		}
+		findings = append(findings, lines...)
 	}
 	return a.printFindings([]report{{service: "addon", findings: findings}})
 }
 
-// addCatalogue adds what is wrong with the product map.
-func addCatalogue(ctx context.Context, s *addon.Addon, findings []health.Finding) ([]health.Finding, error) {
+// readConnection asks the store with the service account.
+func readConnection(ctx context.Context, s *addon.Addon) (findings []health.Finding, err error) {
+	checks, err := s.CheckStore(ctx, operator())
+	for _, c := range checks {
+		finding := health.Finding{Name: c.Name, Level: health.OK, What: "Accepted by the store"}
+		if !c.OK {
+			finding.Level, finding.What = health.Fail, c.Problem
+		}
+		findings = append(findings, finding)
+	}
+	return findings, err
+}
+
+// readCatalogue compares the product map with the store's catalogue.
+func readCatalogue(ctx context.Context, s *addon.Addon) (findings []health.Finding, err error) {
 	lines, err := s.Members.CheckCatalogue(ctx, operator())
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range lines {
-		finding := health.Finding{Name: "product map", Level: health.OK, What: "The product " + l.Product + " activates " + l.PackageName}
+		finding := health.Finding{Name: checkCatalogue, Level: health.OK, What: "The product " + l.Product + " activates " + l.PackageName}
 		if l.Problem != "" {
 			finding.Level, finding.What = health.Warn, l.Problem
 			if l.Product == "" {

@@ -51,6 +51,7 @@ type simulatedView struct {
 	PurchaseID   string                 `json:"purchase_id" card:"2,Purchase,optional"`
 	UserID       string                 `json:"user_id" row:"2,USER,text" card:"3,User"`
 	ProductID    string                 `json:"product_id" row:"3,PRODUCT" card:"4,Product"`
+	BasePlanID   string                 `json:"base_plan_id"`
 	State        string                 `json:"state" row:"4,STATE" card:"5,State in the store"`
 	Acknowledged bool                   `json:"acknowledged"`
 	Declined     bool                   `json:"declined"`
@@ -64,7 +65,7 @@ type simulatedView struct {
 
 func viewSimulated(p simulator.Purchase) simulatedView {
 	v := simulatedView{
-		Ref: p.Ref, PurchaseID: p.ID, UserID: p.User, ProductID: p.Product, State: p.State, Acknowledged: p.Acknowledged,
+		Ref: p.Ref, PurchaseID: p.ID, UserID: p.User, ProductID: p.Product, BasePlanID: p.Plan, State: p.State, Acknowledged: p.Acknowledged,
 		Declined: p.Declined, Superseded: p.Superseded, ExpiresAt: cli.OrNull(countersign.At(p.ExpiresAt)),
 		NextAt: cli.OrNull(countersign.At(p.Next)), Acts: []string{},
 	}
@@ -99,7 +100,7 @@ func (a *app) showStep(step simulator.Step, err error) error {
 	}
 	p := viewSimulated(step.Purchase)
 	v := stepView{Ref: p.Ref, Purchase: p, Call: step.Call, Status: step.Status, Answer: step.Answer, Events: []json.RawMessage{}}
-	v.Lines = cli.Lines("Reference", p.Ref, "User", p.UserID, "Product", p.ProductID, "State in the store", p.State)
+	v.Lines = cli.Lines("Reference", p.Ref, "User", p.UserID, "Product", p.ProductID, "Base plan", p.BasePlanID, "State in the store", p.State)
 	if p.NextState != nil {
 		v.Lines = append(v.Lines, cli.Lines("Next", fmt.Sprintf("%s, then %s", step.Purchase.Next.UTC().Format(time.RFC3339), *p.NextState))...)
 	}
@@ -122,16 +123,18 @@ func eventTypes(list []events.Item) (types []events.Type) {
 }
 
 func newSimulateBuy(a *app) *cobra.Command {
-	var order simulator.Order
+	order := simulator.Order{Plan: simulator.Monthly}
 	c := on(a.withAddon, &cobra.Command{
 		Use: "buy", Short: "Buy a mapped product for a user, and verify the purchase as the app does", Args: cli.Args(),
 		Example: `  countersign addon iap simulate buy --user 7 --product gold_monthly
+  countersign addon iap simulate buy --user 7 --product gold_monthly --plan prepaid
   countersign addon iap simulate buy --user 7 --product gold_monthly --replaces 0f1e2d3c4b5a`,
 	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
 		return a.showStep(s.Simulator.Buy(ctx, operator(), order))
 	})
 	c.Flags().StringVar(&order.User, "user", "", "the site's `id` of the user (required)")
 	c.Flags().StringVar(&order.Product, "product", "", "the `id` of the product at the store (required)")
+	cli.ChoiceVar(c, &order.Plan, "plan", "", "base plan: monthly, yearly, or prepaid, which does not renew", simulator.Plans()...)
 	c.Flags().StringVar(&order.Replaces, "replaces", "", "the `reference` of the user's purchase that it replaces")
 	_ = c.RegisterFlagCompletionFunc("product", a.fromAddon(productIDs))
 	_ = c.RegisterFlagCompletionFunc("replaces", a.fromAddon(simulatedRefs))

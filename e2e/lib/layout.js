@@ -73,7 +73,7 @@ function look() {
   }
 
   // Danger is the style of what destroys, always and only.
-  const destroys = /^(remove|delete|revoke|undo|refund|mark as|discard|rotate|move|deactivate|turn (it )?off|(create )?new (recovery )?codes|new recovery codes)\b/i;
+  const destroys = /^(remove|delete|erase|revoke|undo|refund|mark as|discard|rotate|move|deactivate|turn (it )?off|(create )?new (recovery )?codes|new recovery codes)\b/i;
   for (const e of all('main .btn')) {
     const label = [...e.childNodes].filter((n) => n.nodeType === 3).map((n) => n.data).join('').trim();
     if (destroys.test(label) !== e.classList.contains('btn-danger')) wrong.push(`${e.classList.contains('btn-danger') ? 'danger' : 'no danger'}: ${label}`);

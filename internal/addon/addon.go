@@ -107,7 +107,7 @@ type Addon struct {
 	requests   requests
 	// requestsUnconfirmed counts those in commits whose outcome is unknown.
 	requestsUnconfirmed atomic.Int64
-	started             time.Time // the nonces of earlier calls are not known
+	started             time.Time // the nonces of earlier calls are not in memory
 	now                 func() time.Time
 	log                 *slog.Logger
 }

@@ -35,6 +35,7 @@ func (a *Addon) KeptCode(ctx context.Context, id int64) error {
 }
 func (a *Addon) LockUpdate() (func(), error)                 { return a.lockUpdate() }
 func (a *Addon) Nonces() int                                 { return len(a.nonces.until) }
+func (a *Addon) PruneNonces(ctx context.Context)             { a.pruneNonces(ctx) }
 func (a *Addon) Pairs() *cached.Value[pairTable]             { return &a.pairs }
 func (a *Addon) PruneRequests(ctx context.Context) error     { return a.pruneRequests(ctx) }
 func (a *Addon) Pull(ctx context.Context) (time.Time, error) { return a.doPull(ctx, nil) }

@@ -109,7 +109,7 @@ func TestKilledLaterUpdateLosesNoSetting(t *testing.T) {
 		served := string(f.Served(t).JSON)
 		versions := 2
 		for point := range dbtest.Steps(f.At.Engine) {
-			if point > 40 {
+			if point > 50 {
 				t.Fatal("the update takes more points than expected")
 			}
 			f.Forget(t, settings.KeyStreamAppID)

@@ -20,8 +20,6 @@ import (
 )
 
 const (
-	// memberWorkers is how many tasks of a kind wait for the app's store at a time.
-	memberWorkers = 4
 	// memberLease is how long after the death of its process a task is done by another one.
 	memberLease = 10 * time.Second
 	// playRate is how many calls a second the app's store gets at most.
@@ -38,17 +36,19 @@ func (a *Addon) openMembers() {
 		},
 	})
 	a.database.Watch(a.Members.Watcher())
-	a.IAP.WatchRanks(a.Members.PackageChanged)
+	a.IAP.WatchRanks(a.Members.RulesChanged)
 	a.Simulator = simulator.New(simulator.Options{
 		DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Members: a.Members, Events: a.Events, Put: a.putTask, Log: a.log,
 	})
-	a.Settings.WatchPublished(a.Simulator.Published)
+	a.Settings.WatchPublished(func(ctx context.Context, tx *addondb.DB, before, after iap.Values) error {
+		return errors.Join(a.Members.Published(ctx, tx, before, after), a.Simulator.Published(ctx, tx, before, after))
+	})
 	works := a.Members.Works()
 	works[simulator.KindTick] = membership.Work{Do: a.Simulator.Tick, Retries: works[membership.KindSweep].Retries}
 	for kind, work := range works {
 		a.queue.Handle(kind, jobs.Kind{
 			Work:    func(ctx context.Context, r *jobs.Run) (any, error) { return nil, a.doTask(ctx, r, work) },
-			Workers: memberWorkers, Lease: memberLease, Retries: work.Retries, Forever: true,
+			Workers: work.Workers, Lease: memberLease, Retries: work.Retries, Forever: true,
 		})
 	}
 }

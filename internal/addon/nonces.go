@@ -1,9 +1,17 @@
 package addon
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"maps"
 	"sync"
 	"time"
+
+	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // nonce names a signed call: the same text may be used with different pairs.
@@ -12,9 +20,15 @@ type nonce struct {
 	text       string
 }
 
+// digest is the key of a nonce in the database.
+func (n nonce) digest() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", n.credential, n.text))
+	return hex.EncodeToString(sum[:])
+}
+
 // nonces remembers the nonces of valid calls until their time is out of
 // the window: at most twice [SignedWindow], ten minutes. Only who holds a secret
-// can add to it.
+// can add to it. It is what is left while the database can't be written.
 type nonces struct {
 	mu    sync.Mutex
 	until map[nonce]time.Time
@@ -38,4 +52,40 @@ func (n *nonces) add(one nonce, now, until time.Time) bool {
 	}
 	n.until[one] = until
 	return true
+}
+
+// useNonce notes the nonce of a call that was signed at a time, so that no process serves the call again. While the
+// database can't be written, calls that only read are served from the memory of this process, which knows no call from
+// before its start.
+func (a *Addon) useNonce(ctx context.Context, one nonce, method string, at, now time.Time) error {
+	until := at.Add(SignedWindow)
+	if !a.nonces.add(one, now, until) {
+		return errNonceUsed
+	}
+	isNew, err := a.db.UseNonce(ctx, one.digest(), sqldb.Time{Time: until})
+	isRead := method == "GET" || method == "HEAD"
+	switch {
+	case err == nil && !isNew:
+		return errNonceUsed
+	case err == nil, isRead && cannotWrite(err) && !a.beforeStart(at, now):
+		return nil
+	case isRead && cannotWrite(err):
+		return errBeforeStart
+	}
+	return err
+}
+
+// cannotWrite reports whether a write failed for another reason than that others write.
+func cannotWrite(err error) bool {
+	return fault.IsUnavailable(err) && !fault.HasCode(err, countersign.CodeBusy)
+}
+
+// pruneNonces deletes those whose calls are too old, also for a server whose clock is behind by [SignedWindow].
+func (a *Addon) pruneNonces(ctx context.Context) {
+	if a.ready() != nil {
+		return // the tables may be older than the nonces
+	}
+	if err := a.db.PruneNonces(ctx, sqldb.Time{Time: a.now().Add(-SignedWindow)}); err != nil {
+		a.log.Warn("old nonces could not be removed", "cause", err)
+	}
 }

@@ -2,7 +2,6 @@ package addon
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/membership"
@@ -43,9 +42,6 @@ func (s playStore) Voided(ctx context.Context, since, until time.Time, page stri
 	return list, next, err
 }
 
-// monthly is the period of a plan that is paid each month, in ISO 8601.
-const monthly = "P1M"
-
 // Products lists the subscriptions of the catalogue.
 func (s playStore) Products(ctx context.Context) ([]membership.Product, error) {
 	found, err := s.Client.Products(ctx)
@@ -60,13 +56,12 @@ func (s playStore) OneTimeProducts(ctx context.Context) ([]membership.Product, e
 
 func productsOf(found []play.Product) (list []membership.Product) {
 	for _, p := range found {
-		active := func(b play.BasePlan) bool { return b.State == "active" }
-		list = append(list, membership.Product{
-			ID: p.ID, OneTime: p.OneTime, Active: slices.ContainsFunc(p.BasePlans, active),
-			Monthly: slices.ContainsFunc(p.BasePlans, func(b play.BasePlan) bool {
-				return active(b) && b.Kind == "auto_renewing" && b.Period == monthly
-			}),
-		})
+		one := membership.Product{ID: p.ID, OneTime: p.OneTime, Periods: map[string]string{}}
+		for _, b := range p.BasePlans {
+			one.Active = one.Active || b.State == "active"
+			one.Periods[b.ID] = b.Period
+		}
+		list = append(list, one)
 	}
 	return list
 }

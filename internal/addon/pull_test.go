@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/play/playfake"
@@ -225,6 +226,11 @@ func TestOneProcessPulls(t *testing.T) {
 	pullEngines(t, func(t *testing.T, p *puller) {
 		other := p.Again(t)
 		other.SetPlayURL(p.url)
+		for _, kind := range []string{membership.KindSilence, membership.KindCatalogue} { // of the settings that were published
+			if err := jobs.Discard(t.Context(), p.DB().Queries, kind, membership.RepeatingKey, p.Clock.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
 		for _, one := range []*addon.Addon{p.Addon, other.Addon, p.Addon} {
 			if err := one.EnsurePull(t.Context()); err != nil {
 				t.Fatal(err)

@@ -109,12 +109,13 @@ func (a *Addon) tidyEvery(ctx context.Context) {
 // writeInterval is how often last uses and requests from apps are written.
 const writeInterval = time.Minute
 
-// writeEvery writes last uses and requests from apps until ctx ends; [Addon.Close]
-// writes the rest.
+// writeEvery writes last uses and requests from apps, and removes old nonces, until ctx
+// ends; [Addon.Close] writes the rest.
 func (a *Addon) writeEvery(ctx context.Context) {
 	group.Every(ctx, writeInterval, func(ctx context.Context) {
 		a.writeUses(ctx)
 		a.writeRequests(ctx)
+		a.pruneNonces(ctx)
 	})
 }
 

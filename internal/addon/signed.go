@@ -53,14 +53,15 @@ var (
 	errCredentialUnknown  = fault.Unauthorized("credential_unknown", "The API key, signature or secret is not valid")
 	errCredentialInactive = fault.Unauthorized("credential_inactive", "The API key or the API secret is inactive; both must be active")
 	errTimestamp          = fault.Unauthorized("timestamp_invalid", fmt.Sprintf("X-Api-Timestamp must be Unix seconds within %d seconds of the server's clock", SignedWindow/time.Second))
-	errBeforeStart        = fault.Unauthorized("timestamp_before_start", "X-Api-Timestamp is before this server's start. Sign the call again with the current time and a new nonce")
+	errBeforeStart        = fault.Unauthorized("timestamp_before_start", "X-Api-Timestamp is before this server's start, and the nonces of earlier calls can't be checked now. Sign the call again with the current time and a new nonce")
 	errNonce              = fault.Unauthorized("nonce_invalid", "X-Api-Nonce must be 8 to 128 letters, digits and -._~+/=")
 	errNonceUsed          = fault.Unauthorized("nonce_used", "This nonce was used before. Every signed call needs a new one")
 )
 
-// Signed finds the pair that signed a call and notes its use. Errors are of kind
-// Unauthorized: credential_unknown (key or signature), credential_inactive,
-// timestamp_invalid, timestamp_before_start, nonce_invalid, nonce_used.
+// Signed finds the pair that signed a call and notes its use. No call is served twice, by
+// whatever process. Errors are of kind Unauthorized: credential_unknown (key or signature),
+// credential_inactive, timestamp_invalid, timestamp_before_start, nonce_invalid, nonce_used;
+// or Unavailable.
 func (a *Addon) Signed(ctx context.Context, from netip.Addr, r SignedRequest) (people.Actor, error) {
 	if err := a.ready(); err != nil {
 		return people.Actor{}, err
@@ -81,12 +82,8 @@ func (a *Addon) Signed(ctx context.Context, from netip.Addr, r SignedRequest) (p
 	if err != nil {
 		return people.Actor{}, err
 	}
-	if a.beforeStart(at, now) {
-		return people.Actor{}, errBeforeStart
-	}
-	// A nonce is remembered until its time is out of the window.
-	if !a.nonces.add(nonce{c.ID, r.Nonce}, now, at.Add(SignedWindow)) {
-		return people.Actor{}, errNonceUsed
+	if err := a.useNonce(ctx, nonce{c.ID, r.Nonce}, r.Method, at, now); err != nil {
+		return people.Actor{}, err
 	}
 	return a.actorOf(c, from), nil
 }
@@ -105,7 +102,7 @@ func readTimestamp(text string, now time.Time) (time.Time, error) {
 }
 
 // beforeStart reports whether a call was signed before the memory of nonces began,
-// so that it may have been served already. Timestamps are whole seconds: that of the
+// so that it may have been served already, where the database can't say. Timestamps are whole seconds: that of the
 // start counts as after it. The age comes from the monotonic clock, so that a clock
 // that is set back after the start refuses nobody.
 func (a *Addon) beforeStart(at, now time.Time) bool {

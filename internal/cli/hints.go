@@ -97,6 +97,7 @@ var nextSteps = fault.NextSteps{
 	"iap_disabled":                   "turn them on with: countersign addon iap set iapEnabled 1, and publish that",
 	"simulated_purchase_not_found":   "list them with: countersign addon iap simulate list",
 	"not_possible":                   "list what is possible with: countersign addon iap simulate list",
+	"subscription_renews":            "cancel its renewals first, or erase the user all the same with --force",
 	"simulator_full":                 "forget them all with: countersign addon iap simulate clear",
 	"backup_encrypted":               "name the file with its age private key: --identity FILE",
 	"backup_without_code":            "if you know that it is yours, add --without-code",

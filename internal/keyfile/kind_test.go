@@ -18,7 +18,7 @@ func TestANamedPipeIsNotAKeyFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := l.Load()
-	if !errors.Is(err, regular.ErrKind) || !fault.HasCode(l.Unusable(err), "key_unreadable") {
+	if !errors.Is(err, regular.ErrKind) || !fault.HasCode(l.Unusable(err), "data_folder") {
 		t.Errorf("%v, told as %v", err, l.Unusable(err))
 	}
 	if err := keepAside(l.Dir, filepath.Join(l.Dir, FileName)); !errors.Is(err, regular.ErrKind) {

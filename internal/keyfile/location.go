@@ -120,9 +120,6 @@ func (l *Location) Unusable(err error) error {
 	if errors.Is(err, ErrNoKeyFile) && l.KeyText != "" {
 		return fault.Conflict("key_unreadable", fmt.Sprintf("The value of %s is not a key file: expected one line that begins with %q", l.KeyVariable, filePrefix))
 	}
-	if errors.Is(err, regular.ErrKind) {
-		return fault.Conflict("key_unreadable", fmt.Sprintf("The key file %s is not a regular file", l.Path()))
-	}
 	if errors.Is(err, ErrNoKeyFile) {
 		return fault.Conflict("key_unreadable", fmt.Sprintf("The file %s is not a key file: expected one line that begins with %q", l.Path(), filePrefix))
 	}

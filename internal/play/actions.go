@@ -31,7 +31,8 @@ const (
 )
 
 // Acknowledge tells Google that the purchase was accepted; without it, Google refunds a
-// purchase after three days. It can be repeated. The account and the profile are sent when
+// purchase after three days. It can be repeated. An answer of 2xx that is not Google's is an
+// error with the reason [Unavailable]: the purchase may be acknowledged, or not. The account and the profile are sent when
 // one of them is set: only a subscription that was bought again outside of the app takes them.
 func (c *Client) Acknowledge(ctx context.Context, productID, token, account, profile string) error {
 	if err := checkToken(token); err != nil {
@@ -41,10 +42,15 @@ func (c *Client) Acknowledge(ctx context.Context, productID, token, account, pro
 	if account != "" || profile != "" {
 		accepted.ExternalAccountIDs = &publisher.ExternalAccountIDs{ObfuscatedAccountID: account, ObfuscatedProfileID: profile}
 	}
-	return c.call(ctx, request{
+	var answer map[string]any
+	err := c.call(ctx, request{
 		method: http.MethodPost, path: "purchases/subscriptions/" + escape(productID) + "/tokens/" + escape(token) + ":acknowledge",
 		body: accepted, about: aboutAction, secrets: []string{token, account, profile},
-	}, nil)
+	}, &answer)
+	if err == nil && len(answer) > 0 {
+		return &Error{Reason: Unavailable, Cause: errors.New("the answer is not Google's")}
+	}
+	return err
 }
 
 // Cancel stops the renewals of a subscription, or its payments. Access remains until the

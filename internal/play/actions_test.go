@@ -1,7 +1,10 @@
 package play_test
 
 import (
+	"io"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +27,49 @@ func TestAPendingPurchaseCantBeAcknowledged(t *testing.T) {
 	c := open(t, s)
 	token := buy(t, s, playfake.BuyOptions{Pending: true})
 	wantReason(t, c.Acknowledge(t.Context(), "gold_monthly", token, "", ""), play.Refused)
+}
+
+// A proxy, or the sign-in page of a network, may answer in Google's place.
+func TestOnlyGooglesOwnAnswerIsAnAcknowledgement(t *testing.T) {
+	s := newStore(t)
+	token := buy(t, s, playfake.BuyOptions{})
+	o := optionsOf(t, s)
+	inner, status, body := s.Transport(), 0, ""
+	o.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+		response, err := inner.RoundTrip(r)
+		if err == nil && strings.Contains(r.URL.Path, "applications/") {
+			response.StatusCode, response.Body = status, io.NopCloser(strings.NewReader(body))
+		}
+		return response, err
+	})
+	c := openWith(t, o)
+	for _, answer := range []struct {
+		status               int
+		body                 string
+		acknowledged, refund play.Reason // "" for success
+	}{
+		{204, "", "", ""},
+		{200, "{}\n", "", ""},
+		{200, "", play.Unavailable, ""},
+		{200, "<html>Sign in</html>", play.Unavailable, play.Unavailable},
+		{200, `"ok"`, play.Unavailable, play.Unavailable},
+		{202, `{"queued":true}`, play.Unavailable, ""},
+	} {
+		status, body = answer.status, answer.body
+		for _, one := range []struct {
+			err  error
+			want play.Reason
+		}{
+			{c.Acknowledge(t.Context(), "gold_monthly", token, "", ""), answer.acknowledged},
+			{c.RefundOrder(t.Context(), "GPA.1", false), answer.refund},
+		} {
+			if one.want != "" {
+				wantReason(t, one.err, one.want)
+			} else if one.err != nil {
+				t.Errorf("%d %q: %v", status, body, one.err)
+			}
+		}
+	}
 }
 
 func TestTheAccountOfARepurchaseIsSentWithTheAcknowledgement(t *testing.T) {

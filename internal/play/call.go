@@ -2,6 +2,7 @@ package play
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,7 +42,8 @@ func (c *Client) call(ctx context.Context, r request, answer any) error {
 	return c.send(ctx, c.api, r, answer)
 }
 
-// send makes a call and reads its answer. A nil answer is discarded. Its error is an [Error].
+// send makes a call and reads its answer. With a nil answer, an empty body is enough. Its error is an [Error], also of an
+// answer that is not JSON: it comes from something between.
 func (c *Client) send(ctx context.Context, to service, r request, answer any) error {
 	sent, err := r.http(ctx, to)
 	if err != nil {
@@ -56,11 +58,13 @@ func (c *Client) send(ctx context.Context, to service, r request, answer any) er
 	switch {
 	case response.StatusCode < 200 || response.StatusCode > 299:
 		return c.refusal(r, response, body)
-	case answer == nil || response.StatusCode == http.StatusNoContent:
+	case response.StatusCode == http.StatusNoContent:
 		return nil
 	case err != nil:
 		return failureOf(ctx, err, r.secrets...)
-	case json.Unmarshal(body, answer) != nil:
+	case answer == nil && len(bytes.TrimSpace(body)) == 0:
+		return nil
+	case json.Unmarshal(body, cmp.Or(answer, any(&map[string]any{}))) != nil:
 		return &Error{Reason: Unavailable, Cause: errors.New("the answer is not valid JSON")}
 	}
 	return nil

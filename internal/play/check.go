@@ -11,6 +11,7 @@ import (
 const (
 	CheckKey      = "key"
 	CheckToken    = "token"
+	CheckAPI      = "api"
 	CheckPackage  = "package"
 	CheckVoided   = "voided"
 	CheckProducts = "products"
@@ -29,29 +30,46 @@ type Check struct {
 // impossibleToken can't be the token of a purchase.
 const impossibleToken = "connection-check.not-a-purchase-token"
 
-// Check tests the connection step by step: the key, the access token, the package, the
+// CheckNames lists the checks, in their order.
+func CheckNames() []string {
+	return []string{CheckKey, CheckToken, CheckAPI, CheckPackage, CheckVoided, CheckProducts}
+}
+
+// Check tests the connection step by step: the key, the access token, the API, the package, the
 // permission for refunds, the catalogue. It changes nothing at Google.
 func (c *Client) Check(ctx context.Context) []Check {
 	checks := []Check{{Name: CheckKey, OK: true}}
 	_, err := c.tokens.get(ctx)
 	checks = append(checks, checkOf(CheckToken, err))
 	if err != nil {
-		for _, name := range []string{CheckPackage, CheckVoided, CheckProducts} {
-			checks = append(checks, Check{Name: name, Problem: "Not checked without an access token."})
-		}
-		return checks
+		return skipRest(checks, "Not checked without an access token.")
 	}
 	_, err = c.Subscription(ctx, impossibleToken)
-	if ours, ok := errors.AsType[*Error](err); ok && (ours.Reason == TokenNotFound || ours.Reason == InvalidToken || ours.Reason == Gone) {
+	ours, _ := errors.AsType[*Error](err)
+	switch {
+	case ours != nil && (ours.Reason == TokenNotFound || ours.Reason == InvalidToken || ours.Reason == Gone):
 		err = nil // Google looked for the token, so it knows the package
+	case ours != nil && ours.Detail == apiOff:
+		return skipRest(append(checks, checkOf(CheckAPI, err)), "Not checked while the API is off.")
 	}
-	checks = append(checks, checkOf(CheckPackage, err))
+	checks = append(checks, Check{Name: CheckAPI, OK: true}, checkOf(CheckPackage, err))
 	_, _, err = c.Voided(ctx, c.now().Add(-time.Hour), time.Time{}, "")
 	checks = append(checks, checkOf(CheckVoided, err))
 	listing, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	_, err = c.productPage(listing, url.Values{"pageSize": {"1"}})
 	return append(checks, checkOf(CheckProducts, err))
+}
+
+// apiOff is Google's word for an API that is off in the project of the service account.
+const apiOff = "accessNotConfigured"
+
+// skipRest adds the checks that follow the last one, which were not made.
+func skipRest(checks []Check, why string) []Check {
+	for _, name := range CheckNames()[len(checks):] {
+		checks = append(checks, Check{Name: name, Problem: why})
+	}
+	return checks
 }
 
 // newAccount is what explains a refusal that nothing else explains.
@@ -61,8 +79,9 @@ const newAccount = " Permissions of a new service account can take up to 36 hour
 var unauthorized = map[string]string{
 	CheckToken: "Google refused the service account. Check that its key still exists in the cloud console, " +
 		"and that the clock of this server is right.",
-	CheckPackage: "The service account can't read purchases. Turn on the Google Play Android Developer API in its cloud project, " +
-		"and invite its e-mail address in the Play Console under Users and permissions." + newAccount,
+	CheckAPI: "The Google Play Android Developer API is off in the cloud project of the service account. Turn it on there, under APIs and services.",
+	CheckPackage: "The service account can't read purchases. Invite its e-mail address in the Play Console under Users and permissions, " +
+		"and add the app to its permissions." + newAccount,
 	CheckVoided: "The service account can't read refunds. Turn on the permission “View financial data, orders, and cancellation survey responses” " +
 		"in the Play Console under Users and permissions." + newAccount,
 	CheckProducts: "The service account can't read the products. Turn on the permission “View app information” " +

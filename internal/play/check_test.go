@@ -11,8 +11,8 @@ import (
 // problems returns the names of the checks that failed, joined by commas.
 func problems(t *testing.T, checks []play.Check) string {
 	t.Helper()
-	if len(checks) != 5 {
-		t.Fatalf("%d checks, want 5: %+v", len(checks), checks)
+	if len(checks) != 6 {
+		t.Fatalf("%d checks, want 6: %+v", len(checks), checks)
 	}
 	var names []string
 	for _, c := range checks {
@@ -35,6 +35,7 @@ func TestTheCheckNamesWhatIsMissing(t *testing.T) {
 	}{
 		{"all is well", func(*playfake.Store, *play.Options) {}, "", ""},
 		{"another package", func(_ *playfake.Store, o *play.Options) { o.Package = "com.example.other" }, "package,voided,products", "package name"},
+		{"an API that is off", func(s *playfake.Store, _ *play.Options) { s.Fail(1, 403, "accessNotConfigured") }, "api,package,voided,products", "APIs and services"},
 		{"no access to purchases", func(s *playfake.Store, _ *play.Options) { s.Deny(playfake.PartPurchases, true) }, "package", "36 hours"},
 		{"no financial permission", func(s *playfake.Store, _ *play.Options) { s.Deny(playfake.PartVoided, true) }, "voided", "financial data"},
 		{"no access to the products", func(s *playfake.Store, _ *play.Options) { s.Deny(playfake.PartProducts, true) }, "products", "app information"},
@@ -66,7 +67,7 @@ func TestACheckWithoutAnAccessTokenEndsThere(t *testing.T) {
 	o := optionsOf(t, s)
 	o.ServiceAccount = withMembers(t, o.ServiceAccount, map[string]string{"client_email": "deleted@simulated.iam.gserviceaccount.com"})
 	checks := openWith(t, o).Check(t.Context())
-	if got := problems(t, checks); got != "token,package,voided,products" {
+	if got := problems(t, checks); got != "token,api,package,voided,products" {
 		t.Errorf("these checks failed: %q", got)
 	}
 	wantReason(t, checks[1].Err, play.Unauthorized)

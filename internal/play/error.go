@@ -30,6 +30,8 @@ const (
 // Error is a failed call to Google. Its text never holds tokens or keys.
 type Error struct {
 	Reason Reason
+	// Detail is Google's word for the reason, "no code" for none.
+	Detail string
 	// RetryAfter is how long Google asks to wait, 0 when it does not say.
 	RetryAfter time.Duration
 	// Cause is what the client returned, with tokens and keys taken out.

@@ -35,7 +35,7 @@ func (c *Client) refusal(r request, response *http.Response, body []byte) error 
 	}
 	reason := reasonOf(r.about, status, detail, found.Message != "" || detail != "")
 	text := fmt.Sprintf("status %d, %s: %s", status, codeWord(detail), clean(found.Message, r.secrets))
-	return &Error{Reason: reason, RetryAfter: retryAfter(response.Header, c.now()), Cause: errors.New(text)}
+	return &Error{Reason: reason, Detail: codeWord(detail), RetryAfter: retryAfter(response.Header, c.now()), Cause: errors.New(text)}
 }
 
 // googleError is the error object of Google's services.

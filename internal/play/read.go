@@ -123,6 +123,9 @@ func itemOf(l *publisher.SubscriptionPurchaseLineItem, times *timeReader) Item {
 			ExpectedAfter: times.read(change.ExpectedNewPriceChargeTime),
 		}
 	}
+	if consent := plan.PriceStepUpConsentDetails; consent != nil {
+		i.StepUp = strings.ToLower(consent.State)
+	}
 	if d := plan.InstallmentDetails; d != nil {
 		i.Installments = &Installments{
 			Initial: d.InitialCommittedPaymentsCount, Remaining: d.RemainingCommittedPaymentsCount, Ending: d.PendingCancellation != nil,

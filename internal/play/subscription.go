@@ -72,6 +72,9 @@ type Item struct {
 	Price *Money
 	// PriceChange is set while a change of the price is waiting; nil otherwise.
 	PriceChange *PriceChange
+	// StepUp is the state of the user's consent to the higher price that follows an offer, which some countries ask for:
+	// "pending", "confirmed" or "completed"; "" for none.
+	StepUp string
 	// Deferred is the product that replaces this one at its end, "" for none; with
 	// DeferredRemoval the item ends without one.
 	Deferred        string

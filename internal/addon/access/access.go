@@ -111,6 +111,8 @@ const (
 	ActionAlertDismiss         people.Action = "alert.dismiss"
 	ActionPurchaseReview       people.Action = "purchase.review"
 	ActionPurchaseTransfer     people.Action = "purchase.transfer"
+	ActionPurchaseRefuse       people.Action = "purchase.refuse"
+	ActionPurchaseImport       people.Action = "purchase.import"
 	ActionPurchaseCancel       people.Action = "purchase.cancel"
 	ActionPurchaseRevoke       people.Action = "purchase.revoke"
 	ActionPurchaseRefund       people.Action = "purchase.refund"
@@ -151,7 +153,7 @@ var actions = []people.Action{
 	ActionCredentialRename, ActionCredentialDelete, ActionCredentialDismiss,
 	ActionStoreSet,
 	ActionSimulatorBuy, ActionSimulatorAct, ActionSimulatorClear,
-	ActionPurchaseTransfer, ActionPurchaseCancel, ActionPurchaseRevoke, ActionPurchaseRefund, ActionPurchaseDefer,
+	ActionPurchaseTransfer, ActionPurchaseRefuse, ActionPurchaseImport, ActionPurchaseCancel, ActionPurchaseRevoke, ActionPurchaseRefund, ActionPurchaseDefer,
 	ActionCustomerMerge, ActionCustomerErase,
 	ActionGrantAdd, ActionGrantEnd, ActionAlertDismiss, ActionPurchaseReview,
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,

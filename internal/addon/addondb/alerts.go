@@ -15,6 +15,13 @@ type Alert struct {
 	ResolvedAt      sqldb.Time // zero: it is open
 }
 
+const selectAlerts = `SELECT kind, subject, message, count, first_at, last_at, resolved_at FROM alerts `
+
+func scanAlert(r sqldb.Row) (a Alert, err error) {
+	err = r.Scan(&a.Kind, &a.Subject, &a.Message, &a.Count, &a.FirstAt, &a.LastAt, &a.ResolvedAt)
+	return a, err
+}
+
 // Raise writes an alert, or counts one that is open.
 func (d *DB) Raise(ctx context.Context, a Alert) error {
 	return d.Run(ctx, `INSERT INTO alerts (kind, subject, message, count, first_at, last_at) VALUES ($1, $2, $3, 1, $4, $4)
@@ -22,6 +29,16 @@ func (d *DB) Raise(ctx context.Context, a Alert) error {
 			count = CASE WHEN alerts.resolved_at IS NULL THEN alerts.count + 1 ELSE 1 END,
 			first_at = CASE WHEN alerts.resolved_at IS NULL THEN alerts.first_at ELSE excluded.first_at END`,
 		a.Kind, a.Subject, a.Message, a.LastAt)
+}
+
+// Alert reads an alert, also one that has ended.
+func (d *DB) Alert(ctx context.Context, kind, subject string) (Alert, error) {
+	return sqldb.One(ctx, d.Queries, scanAlert, selectAlerts+`WHERE kind = $1 AND subject = $2`, kind, subject)
+}
+
+// DeleteAlert deletes an alert, as if it had never been raised.
+func (d *DB) DeleteAlert(ctx context.Context, kind, subject string) error {
+	return d.Run(ctx, `DELETE FROM alerts WHERE kind = $1 AND subject = $2`, kind, subject)
 }
 
 // Resolve ends an alert. It reports whether one was open.
@@ -32,8 +49,5 @@ func (d *DB) Resolve(ctx context.Context, kind, subject string, at sqldb.Time) (
 
 // OpenAlerts lists those that are open, the oldest first.
 func (d *DB) OpenAlerts(ctx context.Context) ([]Alert, error) {
-	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (a Alert, err error) {
-		err = r.Scan(&a.Kind, &a.Subject, &a.Message, &a.Count, &a.FirstAt, &a.LastAt, &a.ResolvedAt)
-		return a, err
-	}, `SELECT kind, subject, message, count, first_at, last_at, resolved_at FROM alerts WHERE resolved_at IS NULL ORDER BY first_at, kind, subject`)
+	return sqldb.List(ctx, d.Queries, scanAlert, selectAlerts+`WHERE resolved_at IS NULL ORDER BY first_at, kind, subject`)
 }

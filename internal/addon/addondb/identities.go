@@ -6,12 +6,13 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// PutIdentity writes whose an account id is, unless that is known.
+// PutIdentity writes whose an account id is, unless that is known. An erased user may come back.
 func (d *DB) PutIdentity(ctx context.Context, account, user string, at sqldb.Time) error {
-	return d.Run(ctx, `INSERT INTO identities (account_id, user_id, created_at) VALUES ($1, $2, $3) ON CONFLICT (account_id) DO NOTHING`, account, user, at)
+	return d.Run(ctx, `INSERT INTO identities (account_id, user_id, created_at) VALUES ($1, $2, $3) 
+		ON CONFLICT (account_id) DO UPDATE SET user_id = excluded.user_id WHERE identities.user_id = ''`, account, user, at)
 }
 
-// IdentityUser reads whose an account id is, or returns [sqldb.ErrNotFound].
+// IdentityUser reads whose an account id is, "" for that of an erased user, or returns [sqldb.ErrNotFound].
 func (d *DB) IdentityUser(ctx context.Context, account string) (user string, err error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[string], `SELECT user_id FROM identities WHERE account_id = $1`, account)
 }
@@ -21,7 +22,7 @@ func (d *DB) MoveIdentities(ctx context.Context, from, to string) error {
 	return d.Run(ctx, `UPDATE identities SET user_id = $2 WHERE user_id = $1`, from, to)
 }
 
-// DeleteIdentities deletes the account ids of a user.
-func (d *DB) DeleteIdentities(ctx context.Context, user string) error {
-	return d.Run(ctx, `DELETE FROM identities WHERE user_id = $1`, user)
+// ForgetIdentities takes the user from the account ids, which still were handed out here.
+func (d *DB) ForgetIdentities(ctx context.Context, user string) error {
+	return d.Run(ctx, `UPDATE identities SET user_id = '' WHERE user_id = $1`, user)
 }

@@ -60,12 +60,12 @@ func (d *DB) LastMessage(ctx context.Context) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT coalesce(max(id), 0) FROM inbox`)
 }
 
-// LastMessageAt returns when the last message arrived, zero for never.
-func (d *DB) LastMessageAt(ctx context.Context) (sqldb.Time, error) {
+// LastMessageAt returns when the last message arrived whose id does not match a pattern of LIKE, zero for never.
+func (d *DB) LastMessageAt(ctx context.Context, except string) (sqldb.Time, error) {
 	return sqldb.One(ctx, d.Queries, func(r sqldb.Row) (t sqldb.Time, err error) {
 		err = r.Scan(&t)
 		return t, err
-	}, `SELECT max(received_at) FROM inbox`)
+	}, `SELECT max(received_at) FROM inbox WHERE message_id NOT LIKE $1`, except)
 }
 
 // EndMessages notes what became of the messages about a token up to an id.

@@ -12,7 +12,9 @@ type Number struct {
 	Day      string // as 2026-01-31, in UTC
 	Measure  string
 	Currency string // "" for a count
-	Value    int64  // hundredths of money
+	// Product and Plan are what it counts, "" for money.
+	Product, Plan string
+	Value         int64 // hundredths of money
 }
 
 func scanNumber(r sqldb.Row) (n Number, err error) {
@@ -33,10 +35,10 @@ func (d *DB) AddNumbers(ctx context.Context, sums []Number) error {
 	part := rand.IntN(numberParts)
 	var values []any
 	for _, n := range sums {
-		values = append(values, n.Day, n.Measure, n.Currency, part, n.Value)
+		values = append(values, n.Day, n.Measure, n.Currency, n.Product, n.Plan, part, n.Value)
 	}
-	return d.Run(ctx, `INSERT INTO numbers (day, measure, currency, part, value) VALUES `+sqldb.Placeholders(len(sums), 5, 1)+`
-		ON CONFLICT (day, measure, currency, part) DO UPDATE SET value = numbers.value + excluded.value`, values...)
+	return d.Run(ctx, `INSERT INTO numbers (day, measure, currency, product, plan, part, value) VALUES `+sqldb.Placeholders(len(sums), 7, 1)+`
+		ON CONFLICT (day, measure, currency, product, plan, part) DO UPDATE SET value = numbers.value + excluded.value`, values...)
 }
 
 // Numbers lists the sums from a day up to another one, which is not among them, in the order
@@ -49,4 +51,13 @@ func (d *DB) Numbers(ctx context.Context, from, until string) ([]Number, error) 
 // NumbersBefore adds up all sums without a currency before a day.
 func (d *DB) NumbersBefore(ctx context.Context, day string) ([]Number, error) {
 	return sqldb.List(ctx, d.Queries, scanNumber, `SELECT '', measure, currency, CAST(sum(value) AS bigint) FROM numbers WHERE day < $1 AND currency = '' GROUP BY measure, currency`, day)
+}
+
+// NumbersByPlan adds up the sums of each base plan from a day up to another one, which is not among them.
+func (d *DB) NumbersByPlan(ctx context.Context, from, until string) ([]Number, error) {
+	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (n Number, err error) {
+		err = r.Scan(&n.Product, &n.Plan, &n.Measure, &n.Value)
+		return n, err
+	}, `SELECT product, plan, measure, CAST(sum(value) AS bigint) FROM numbers
+		WHERE day >= $1 AND day < $2 AND product <> '' GROUP BY product, plan, measure ORDER BY product, plan, measure`, from, until)
 }

@@ -130,6 +130,22 @@ func (d *DB) StalePurchases(ctx context.Context, since sqldb.Time, limit int) ([
 	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT name FROM purchases WHERE access AND read_at < $1 ORDER BY read_at, id LIMIT $2`, since, limit)
 }
 
+// HasState reports whether the store goes on with a purchase that is in a state, which is that of the store.
+func (d *DB) HasState(ctx context.Context, state string) (bool, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[bool], `SELECT count(*) > 0 FROM purchases
+		WHERE state = $1 AND status NOT IN ('expired', 'revoked', 'failed', 'superseded')`, state)
+}
+
+// HasAccess reports whether there is a purchase with access.
+func (d *DB) HasAccess(ctx context.Context) (bool, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[bool], `SELECT count(*) > 0 FROM purchases WHERE access`)
+}
+
+// HasPurchases reports whether there is one of an environment.
+func (d *DB) HasPurchases(ctx context.Context, environment string) (bool, error) {
+	return sqldb.One(ctx, d.Queries, sqldb.Value[bool], `SELECT EXISTS (SELECT 1 FROM purchases WHERE environment = $1)`, environment)
+}
+
 // SetPurchaseKey replaces what depends on the key file.
 func (d *DB) SetPurchaseKey(ctx context.Context, id int64, digest, linked, sealed []byte) error {
 	return d.Run(ctx, `UPDATE purchases SET token_digest = $1, linked_digest = $2, sealed = $3 WHERE id = $4`, digest, sqldb.NullBytes(linked), sealed, id)

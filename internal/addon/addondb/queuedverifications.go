@@ -32,16 +32,26 @@ func scanQueued(r sqldb.Row) (q QueuedVerification, err error) {
 	return q, err
 }
 
-// PutQueuedVerification writes one, or what is new of one that is there, and returns its id.
+// PutQueuedVerification writes one, or what is new of one that is there, and returns its id. An unknown one stays so.
 func (d *DB) PutQueuedVerification(ctx context.Context, q QueuedVerification) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO queued_verifications (`+queuedColumns+`)
 		VALUES `+sqldb.Placeholders(1, 9, 1)+` ON CONFLICT (user_id, token_digest) DO UPDATE SET product = excluded.product, restoring = excluded.restoring,
-		unknown = excluded.unknown RETURNING id`, q.UserID, q.TokenDigest, q.Sealed, q.Product, q.Restoring, q.Simulated, q.Application, q.Unknown, q.QueuedAt)
+		unknown = queued_verifications.unknown OR excluded.unknown RETURNING id`, q.UserID, q.TokenDigest, q.Sealed, q.Product, q.Restoring, q.Simulated, q.Application, q.Unknown, q.QueuedAt)
 }
 
 // QueuedVerification reads the one with an id.
 func (d *DB) QueuedVerification(ctx context.Context, id int64) (QueuedVerification, error) {
 	return sqldb.One(ctx, d.Queries, scanQueued, selectQueued+`WHERE id = $1`, id)
+}
+
+// OldestQueuedVerification reads the one that was queued first of those that are not unknown.
+func (d *DB) OldestQueuedVerification(ctx context.Context) (QueuedVerification, error) {
+	return sqldb.One(ctx, d.Queries, scanQueued, selectQueued+`WHERE NOT unknown ORDER BY id LIMIT 1`)
+}
+
+// SetQueuedUnknown notes that the store did not know the token of the one with an id.
+func (d *DB) SetQueuedUnknown(ctx context.Context, id int64) error {
+	return d.Run(ctx, `UPDATE queued_verifications SET unknown = TRUE WHERE id = $1`, id)
 }
 
 // QueuedVerificationsOf lists those of a user.

@@ -37,21 +37,25 @@ func (d *DB) SetSimulator(ctx context.Context, sealed []byte, at sqldb.Time) err
 	return d.Run(ctx, `UPDATE simulator SET sealed = $1, changed_at = $2 WHERE id = $3`, sealed, at, simulatorID)
 }
 
-// SimulatedUsers lists the users with a purchase of the simulated store, or with a verification that waits for it.
+const simulatedPurchases = `(SELECT id FROM purchases WHERE environment = 'simulated')`
+
+// SimulatedUsers lists the users with a purchase of the simulated store, with a claim to one, or with a verification that
+// waits for it.
 func (d *DB) SimulatedUsers(ctx context.Context) ([]string, error) {
 	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT user_id FROM purchases WHERE environment = 'simulated' AND user_id <> ''
-		UNION SELECT user_id FROM queued_verifications WHERE simulated ORDER BY user_id`)
+		UNION SELECT user_id FROM queued_verifications WHERE simulated
+		UNION SELECT user_id FROM owner_claims WHERE purchase_id IN `+simulatedPurchases+` ORDER BY user_id`)
 }
 
 // DeleteSimulated deletes the purchases of the simulated store, with their items and history, the verifications that wait for
 // it, and the notifications whose id begins with a prefix. Whoever calls it derives the memberships
 // of [DB.SimulatedUsers] again in the same transaction.
 func (d *DB) DeleteSimulated(ctx context.Context, prefix string) error {
-	const simulated = `(SELECT id FROM purchases WHERE environment = 'simulated')`
 	for _, statement := range []string{
-		`DELETE FROM purchase_items WHERE purchase_id IN ` + simulated,
-		`DELETE FROM purchase_history WHERE purchase_id IN ` + simulated,
-		`DELETE FROM token_successors WHERE successor IN ` + simulated + ` OR token_digest IN (SELECT token_digest FROM purchases WHERE environment = 'simulated')`,
+		`DELETE FROM purchase_items WHERE purchase_id IN ` + simulatedPurchases,
+		`DELETE FROM purchase_history WHERE purchase_id IN ` + simulatedPurchases,
+		`DELETE FROM owner_claims WHERE purchase_id IN ` + simulatedPurchases,
+		`DELETE FROM token_successors WHERE successor IN ` + simulatedPurchases + ` OR token_digest IN (SELECT token_digest FROM purchases WHERE environment = 'simulated')`,
 		`DELETE FROM purchases WHERE environment = 'simulated'`,
 		`DELETE FROM queued_verifications WHERE simulated`,
 	} {

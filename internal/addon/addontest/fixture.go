@@ -199,8 +199,8 @@ func Outdate(t testing.TB, at dbtest.DB) {
 	t.Helper()
 	statements := []string{`DELETE FROM addon_versions WHERE version_id > 1`}
 	for _, table := range []string{
-		"simulator", "numbers", "orders", "alerts", "inbox", "grants", "memberships", "purchase_history", "purchase_items", "purchases", "token_successors", "queued_verifications", "identities",
-		"requests", "licenses", "event_head", "events", "webhooks", "deliveries", "delivery_attempts", "purchase_codes",
+		"simulator", "numbers", "plans", "orders", "alerts", "inbox", "grants", "memberships", "purchase_history", "purchase_items", "owner_claims", "purchases", "token_successors", "queued_verifications", "identities",
+		"requests", "licenses", "event_head", "events", "webhooks", "deliveries", "delivery_attempts", "purchase_codes", "nonces",
 	} {
 		statements = append(statements, `DROP TABLE `+table)
 	}

@@ -51,8 +51,8 @@ type frontEnd struct {
 	openAPI  *prepared.Response
 	failures *limit.Limiter
 	origins  *http.CrossOriginProtection
-	// verifications counts verifications by user.
-	verifications *limit.Window[string]
+	// verifications and intents count the calls of users.
+	verifications, intents *limit.Window[string]
 	// settings and iap are the public responses.
 	settings, iap public
 }

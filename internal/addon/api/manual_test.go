@@ -23,12 +23,12 @@ import (
 
 // flow is an app that uses the client in the manual. It buys at the addresses that the test serves.
 const flow = `
-import { purchases, PurchaseError } from './purchases.mjs'
+import { Purchases, PurchaseError } from './purchases.mjs'
 const [site, key] = process.argv.slice(2)
 const get = async (path) => (await fetch(site + '/test/' + path)).text()
 const renewals = [], pauses = [], report = {}
 const token = (renew) => { renewals.push(renew); return get(renew || renewals.length > 1 ? 'token' : 'expired') }
-const shop = purchases(site, key, token, async (seconds) => { pauses.push(seconds) })
+const shop = new Purchases({ site, key, userToken: token, pause: async (seconds) => { pauses.push(seconds) } })
 
 report.before = (await shop.membership()).status
 report.renewals = renewals.join()
@@ -47,13 +47,14 @@ report.restored = (await shop.restore([paid, await get('theirs')])).results.map(
 report.refused = await shop.verify(await get('theirs')).catch((e) => e instanceof PurchaseError && [e.code, e.retryable].join())
 await get('testmode')
 report.simulated = (await shop.verify(await shop.buySimulated('gold_monthly'))).result
-report.offline = await purchases('http://127.0.0.1:1', key, token, async () => {}).membership().catch((e) => e.code)
+report.offline = await new Purchases({ site: 'http://127.0.0.1:1', key, userToken: token, pause: async () => {} }).membership().catch((e) => e.code)
 console.log(JSON.stringify(report))
 `
 
 // The client that people copy out of the manual goes through a whole purchase, as it is printed there.
 func TestTheManualsTypeScriptBuys(t *testing.T) {
 	dbtest.NeedProgram(t, "node")
+	dbtest.NeedProgram(t, compiler)
 	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
 		o := options()
@@ -146,19 +147,44 @@ func (s *seen) String() string {
 	return strings.Join(s.list, " ")
 }
 
-// runManual runs a program beside the first TypeScript block of the manual.
-func runManual(t *testing.T, program string, arguments ...string) []byte {
+// compiler is that of TypeScript, which make installs for the tests in a browser.
+const compiler = "../../../e2e/node_modules/.bin/tsc"
+
+// manualBlocks are the blocks of a language in the manual.
+func manualBlocks(t *testing.T, language string) (blocks []string) {
 	t.Helper()
 	manual, err := os.ReadFile("../../../docs/iap.md")
 	check(t, err)
-	_, rest, found := strings.Cut(string(manual), "\n```ts\n")
-	block, _, closed := strings.Cut(rest, "\n```\n")
-	if !found || !closed {
-		t.Fatal("docs/iap.md has no block of ts")
+	for part := range strings.SplitSeq(string(manual), "\n```"+language+"\n") {
+		block, _, _ := strings.Cut(part, "\n```\n")
+		blocks = append(blocks, block+"\n")
 	}
-	dir := t.TempDir()
-	check(t, os.WriteFile(filepath.Join(dir, "purchases.mjs"), []byte(block), 0o600))
-	check(t, os.WriteFile(filepath.Join(dir, "flow.mjs"), []byte(program), 0o600))
+	return blocks[1:]
+}
+
+// shopScope is what the manual's example of a shop has around it.
+const shopScope = `
+import { Purchases } from './purchases.mjs'
+declare function purchase(product: string, account: string): Promise<string>
+declare function tokenFromMySite(renew: boolean): Promise<string>
+declare function show(text: string): void
+`
+
+// runManual compiles the TypeScript of the manual as strictly as the compiler can, and runs a program beside it.
+func runManual(t *testing.T, program string, arguments ...string) []byte {
+	t.Helper()
+	blocks, dir := manualBlocks(t, "ts"), t.TempDir()
+	for name, text := range map[string]string{"purchases.mts": blocks[0], "shop.mts": shopScope + blocks[1], "flow.mjs": program} {
+		check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	compiler, err := filepath.Abs(compiler)
+	check(t, err)
+	tsc := exec.CommandContext(t.Context(), compiler, "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess",
+		"--target", "es2022", "--module", "nodenext", "purchases.mts", "shop.mts")
+	tsc.Dir = dir
+	if out, err := tsc.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	node := exec.CommandContext(t.Context(), "node", append([]string{filepath.Join(dir, "flow.mjs")}, arguments...)...)
 	var stderr bytes.Buffer
 	node.Stderr = &stderr

@@ -285,6 +285,25 @@ func TestFailuresOfTheStoreKeepTheirCodes(t *testing.T) {
 	})
 }
 
+func TestIntentsAreLimitedByUser(t *testing.T) {
+	t.Parallel()
+	s := newSeller(t, dbtest.New(t, dbtest.SQLite))
+	o := options()
+	o.Now = s.clock.Now
+	h := api.New(s.Addon, o)
+	for range 60 {
+		s.ask(t, h, 200, "POST", "iap/intents", `{}`, s.app("7"), nil)
+	}
+	var got refusal
+	s.ask(t, h, 429, "POST", "iap/intents", `{}`, s.app("7"), &got)
+	if got != (refusal{"rate_limited", true}) {
+		t.Errorf("%+v", got)
+	}
+	s.ask(t, h, 200, "POST", "iap/intents", `{}`, s.app("8"), nil)
+	s.clock.Move(time.Minute)
+	s.ask(t, h, 200, "POST", "iap/intents", `{}`, s.app("7"), nil)
+}
+
 func TestVerificationsAreLimitedByUser(t *testing.T) {
 	t.Parallel()
 	s := newSeller(t, dbtest.New(t, dbtest.SQLite))

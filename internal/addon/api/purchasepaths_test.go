@@ -20,7 +20,7 @@ var purchasePaths = []string{
 	"auth/user-token", "auth/user",
 	"iap/intents", "iap/verify", "iap/restore", "iap/membership", "iap/purchases",
 	"iap/users/7/membership", "iap/users/7/purchases", "iap/users/7/grants", "iap/users/7/grants/1", "iap/users/merge", "iap/users/7",
-	"iap/purchases/1/refresh", "iap/purchases/1/transfer", "iap/purchases/1/cancel", "iap/purchases/1/revoke", "iap/purchases/1/defer",
+	"iap/purchases/1/refresh", "iap/purchases/1/transfer", "iap/purchases/1/refuse", "iap/purchases/1/cancel", "iap/purchases/1/revoke", "iap/purchases/1/defer",
 	"iap/events", "iap/notifications/store", "iap/nothing", "auth/nothing", "iap/", "auth/",
 }
 

@@ -92,6 +92,18 @@ func (f *frontEnd) transferPurchase(w http.ResponseWriter, r *http.Request) erro
 	})
 }
 
+// refusePurchase answers POST /api-addons/iap/purchases/{purchase}/refuse: a user who claims it is
+// not its owner.
+func (f *frontEnd) refusePurchase(w http.ResponseWriter, r *http.Request) error {
+	var in struct {
+		User   string `json:"user_id"`
+		Reason string `json:"reason"`
+	}
+	return f.actOnPurchase(w, r, &in, func(ctx context.Context, a people.Actor, name string) (countersign.IAPPurchase, error) {
+		return f.addon.Members.RefuseOwner(ctx, a, name, in.User, in.Reason)
+	})
+}
+
 // cancelPurchase answers POST /api-addons/iap/purchases/{purchase}/cancel: the store renews it no
 // more.
 func (f *frontEnd) cancelPurchase(w http.ResponseWriter, r *http.Request) error {

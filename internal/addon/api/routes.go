@@ -19,6 +19,7 @@ func New(a *addon.Addon, o Options) http.Handler {
 	f := &frontEnd{
 		Options: o, addon: a, openAPI: prepared.New(OpenAPI), failures: limit.NewLimiter(o.FailLimit, o.Now),
 		origins: http.NewCrossOriginProtection(), verifications: limit.NewWindow[string](time.Minute, o.Now),
+		intents: limit.NewWindow[string](time.Minute, o.Now),
 	}
 	edge := web.NewEdge(web.Options{
 		Log: o.Log, Access: o.Access, Metrics: o.Metrics, TrustedProxies: o.TrustedProxies, Now: o.Now, ErrorBody: errorBody,
@@ -80,6 +81,7 @@ func (f *frontEnd) siteRoutes(handle func(string, web.Handler)) {
 	handle("DELETE /api-addons/iap/users/{user}/grants/{grant}", f.removeGrant)
 	handle("POST /api-addons/iap/purchases/{purchase}/refresh", f.refreshPurchase)
 	handle("POST /api-addons/iap/purchases/{purchase}/transfer", f.transferPurchase)
+	handle("POST /api-addons/iap/purchases/{purchase}/refuse", f.refusePurchase)
 	handle("POST /api-addons/iap/purchases/{purchase}/cancel", f.cancelPurchase)
 	handle("POST /api-addons/iap/purchases/{purchase}/revoke", f.revokePurchase)
 	handle("POST /api-addons/iap/purchases/{purchase}/defer", f.deferPurchase)

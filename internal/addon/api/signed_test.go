@@ -135,7 +135,7 @@ func TestSignedCalls(t *testing.T) {
 			if status, _ := ask(h, c.request()); status != 200 {
 				t.Fatalf("the first time: %d", status)
 			}
-			if status, code := ask(later, c.request()); status != 401 || code != "timestamp_before_start" {
+			if status, code := ask(later, c.request()); status != 401 || code != "nonce_used" {
 				t.Errorf("the second time: %d %s", status, code)
 			}
 		})

@@ -17,7 +17,7 @@ func (f *frontEnd) addSimulatedPurchase(w http.ResponseWriter, r *http.Request) 
 	if err != nil {
 		return err
 	}
-	if err := f.takeVerifications(w, user, 1); err != nil {
+	if err := take(w, f.verifications, user, maxVerifications, 1); err != nil {
 		return err
 	}
 	bought, err := f.addon.Simulator.BuyForApp(r.Context(), user, in.Product, in.Replaces)

@@ -11,11 +11,15 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/web"
 )
 
-// maxVerifications is how many purchase tokens a user can have verified in a minute.
-const maxVerifications = 30
+// What a user can do in a minute: have purchase tokens verified, and intend purchases.
+const (
+	maxVerifications = 30
+	maxIntents       = 60
+)
 
 // appBody returns the user of the app that sent a request, and reads the members of its body
 // into in.
@@ -38,6 +42,9 @@ func (f *frontEnd) addIntent(w http.ResponseWriter, r *http.Request) error {
 	}
 	user, err := f.appBody(w, r, &in)
 	if err != nil {
+		return err
+	}
+	if err := take(w, f.intents, user, maxIntents, 1); err != nil {
 		return err
 	}
 	known := make([][sha256.Size]byte, len(in.Known))
@@ -81,7 +88,7 @@ func (f *frontEnd) verifyPurchase(w http.ResponseWriter, r *http.Request) error 
 	if err := checkPlatform(in.Platform); err != nil {
 		return err
 	}
-	if err := f.takeVerifications(w, user, 1); err != nil {
+	if err := take(w, f.verifications, user, maxVerifications, 1); err != nil {
 		return err
 	}
 	withoutReadDeadline(w)
@@ -114,7 +121,7 @@ func (f *frontEnd) restorePurchases(w http.ResponseWriter, r *http.Request) erro
 	if err := checkPlatform(in.Platform); err != nil {
 		return err
 	}
-	if err := f.takeVerifications(w, user, min(len(in.Tokens), maxVerifications)); err != nil {
+	if err := take(w, f.verifications, user, maxVerifications, min(len(in.Tokens), maxVerifications)); err != nil {
 		return err
 	}
 	withoutReadDeadline(w)
@@ -167,11 +174,11 @@ func withoutReadDeadline(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a writer without deadlines has none to move
 }
 
-// takeVerifications counts verifications of a user, and refuses those that are too many.
-func (f *frontEnd) takeVerifications(w http.ResponseWriter, user string, n int) error {
+// take counts n calls of a user, and refuses those that are more than a minute allows.
+func take(w http.ResponseWriter, calls *limit.Window[string], user string, most, n int) error {
 	for range n {
-		if !f.verifications.Take(user, maxVerifications) {
-			return web.Refuse(w, countersign.CodeRateLimited, maxVerifications, 0, f.verifications.Retry(user))
+		if !calls.Take(user, most) {
+			return web.Refuse(w, countersign.CodeRateLimited, most, 0, calls.Retry(user))
 		}
 	}
 	return nil

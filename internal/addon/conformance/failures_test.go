@@ -241,6 +241,25 @@ var testerCases = []conformance{
 			s.t.Error("acknowledged")
 		}
 	}},
+	{name: "a rule for test purchases also ends the memberships of earlier testers, and brings them back", rule: "1.6", run: func(s *site) {
+		for _, user := range []string{"7", "8"} {
+			s.bought(user, purchase{product: gold, test: true})
+		}
+		s.bought("9", purchase{product: gold})
+		s.wantEvents("activated 7", "activated 8", "activated 9")
+		publish := func(values map[string]string) {
+			s.set(values)
+			s.clock.Move(time.Minute)
+			s.work()
+		}
+		publish(map[string]string{"iapTestPurchases": "allowlist", "iapTestUsers": "8"})
+		s.wantEvents("expired 7")
+		publish(map[string]string{"iapTestPurchases": "deny"})
+		s.wantEvents("expired 8")
+		s.want("9", "active Gold")
+		publish(map[string]string{"iapTestPurchases": "allow"})
+		s.wantEvents("activated 7", "activated 8")
+	}},
 	{name: "a test subscription is renewed every few minutes, six times", rule: "1.6", run: func(s *site) {
 		token := s.bought("7", purchase{product: gold, test: true})
 		for range 6 {

@@ -3,14 +3,17 @@ package conformance
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/membership"
 )
 
 // To whom a purchase belongs.
@@ -88,6 +91,85 @@ var ownershipCases = []conformance{
 		s.renew("8", token)
 		s.want("8", "active Gold")
 	}},
+	{name: "a transfer holds for what the buyer buys again in the store", rule: "1.5, 1.7", run: func(s *site) {
+		token := s.bought("7", purchase{product: gold})
+		s.transfer("7", "8")
+		s.act(s.play.expire, token)
+		s.deliver()
+		again, err := s.play.buyAgain(token) // its context has the account id of 7
+		s.check(err)
+		s.deliver()
+		s.want("7", "none")
+		s.want("8", "active Gold")
+		s.refused("7", again, 409, "owned_by_other_user")
+		if sent, want := s.front.acknowledgement(again).account, s.account("8"); sent != want {
+			s.t.Errorf("acknowledged with the account id %q, want that of 8", sent)
+		}
+		s.verified("8", again)
+	}},
+	{name: "a transfer holds for an upgrade of the purchase, also against its account id", rule: "1.5, 1.7", run: func(s *site) {
+		token := s.bought("7", purchase{product: silver})
+		s.transfer("7", "8")
+		next := s.buy("7", purchase{product: gold, replaces: token})
+		s.refused("7", next, 409, "owned_by_other_user")
+		s.deliver()
+		s.want("7", "none")
+		s.want("8", "active Gold")
+	}},
+	{name: "a purchase with another backend's account id is refused, where the policy says so", rule: "1.5, refuse", run: func(s *site) {
+		s.set(map[string]string{iap.KeyUnknownPolicy: "refuse"})
+		s.refused("7", s.foreign(), 409, "owned_by_other_user")
+		s.want("7", "none")
+		s.wantEvents("purchase.theft_suspected 7")
+	}},
+	{name: "a purchase with another backend's account id waits for the site, which accepts a user", rule: "1.5, ask", run: func(s *site) {
+		token := s.foreign()
+		for range 2 {
+			if v := s.verify("7", token); v.String() != "202 queued" || v.Purchase != nil {
+				s.t.Errorf("%v, %+v", v, v.Purchase)
+			}
+		}
+		s.want("7", "pending")
+		if s.front.tried(token) > 0 {
+			s.t.Error("acknowledged without an owner")
+		}
+		s.verify("8", token)
+		s.wantEvents("changed 7", "purchase.owner_unknown 7", "changed 8", "purchase.owner_unknown 8")
+		s.decide("transfer", map[string]string{"to_user_id": "7", "reason": "the buyer"})
+		s.work()
+		s.want("7", "active Gold")
+		s.want("8", "none")
+		s.refused("8", token, 409, "owned_by_other_user")
+		s.verified("7", token)
+		s.wantEvents("activated 7", "changed 8")
+	}},
+	{name: "a purchase with another backend's account id waits for the site, which refuses a user", rule: "1.5, ask", run: func(s *site) {
+		token := s.foreign()
+		s.verify("7", token)
+		if s.alerts() != "purchase_owner_unknown" {
+			s.t.Errorf("alerts %q", s.alerts())
+		}
+		s.decide("refuse", map[string]string{"user_id": "7", "reason": "not the buyer"})
+		s.want("7", "none")
+		s.refused("7", token, 409, "owned_by_other_user")
+		if s.alerts() != "" {
+			s.t.Errorf("alerts %q", s.alerts())
+		}
+		s.front.acknowledge(s.t, gold, token) // the other backend
+		s.renewForeign(token)
+		s.want("7", "none")
+	}},
+	{name: "a purchase with another backend's account id is the first verified user's, where the policy says so", rule: "1.5, first_verified", run: func(s *site) {
+		s.set(map[string]string{iap.KeyUnknownPolicy: "first_verified"})
+		token := s.foreign()
+		s.verified("7", token)
+		s.refused("8", token, 409, "owned_by_other_user")
+		s.set(map[string]string{iap.KeyUnknownPolicy: "refuse"})
+		s.verified("7", token) // for good
+		s.renew("7", token)
+		s.want("7", "active Gold")
+	}},
+	{name: "subscribers of another backend are imported by token or order, once", rule: "1.5, 1.10", run: importTwo},
 	{name: "a user is erased only when nothing renews, or by force, and then no notification brings the purchase back", rule: "6.3", run: func(s *site) {
 		token := s.bought("7", purchase{product: gold})
 		var refusal struct{ Code string }
@@ -186,6 +268,60 @@ func (s *site) bought2(account, user string) string {
 	token := s.buy(account, purchase{product: gold})
 	s.verified(user, token)
 	return token
+}
+
+// foreign buys with the account id of another backend.
+func (s *site) foreign() string {
+	s.t.Helper()
+	token, err := s.play.buy(purchase{product: gold, account: "user-of-another-backend"})
+	s.check(err)
+	return token
+}
+
+// decide is the site's decision about the purchase that its last event names.
+func (s *site) decide(action string, body map[string]string) {
+	s.t.Helper()
+	var feed countersign.IAPFeed
+	s.call(200, "GET", "iap/events", "", s.server(), &feed)
+	var last struct{ Purchase countersign.IAPPurchase }
+	s.check(json.Unmarshal(feed.Events[len(feed.Events)-1].Event, &last))
+	s.call(200, "POST", "iap/purchases/"+last.Purchase.ID+"/"+action, jsonText(body), s.server(), nil)
+}
+
+// renewForeign has a purchase renewed that nobody owns.
+func (s *site) renewForeign(token string) {
+	s.t.Helper()
+	end := today.AddDate(0, 1, 0)
+	s.now = end
+	s.play.move(end)
+	s.check(s.play.renew(token))
+	s.clock.Move(end.Sub(s.clock.Now()))
+	s.deliver()
+}
+
+// importTwo imports a list twice, first without writing.
+func importTwo(s *site) {
+	first, second := s.foreign(), s.foreign()
+	list := []membership.Subscriber{{Line: 1, User: "7", Token: first}, {Line: 2, User: "8", OrderID: s.play.lastOrder(second)}, {Line: 3, User: "7", OrderID: "GPA.0000-0000-0000-00000"}}
+	imports := func(dryRun bool, want string) {
+		s.t.Helper()
+		done, err := s.Members.ImportSubscribers(s.t.Context(), operator, list, membership.ImportOptions{DryRun: dryRun})
+		s.check(err)
+		if got := fmt.Sprintf("%d new, %d unchanged, %d unknown", done.New, done.Unchanged, done.Unknown); got != want {
+			s.t.Errorf("%s, want %s: %+v", got, want, done)
+		}
+	}
+	imports(true, "2 new, 0 unchanged, 1 unknown")
+	s.want("7", "none")
+	imports(false, "2 new, 0 unchanged, 1 unknown")
+	imports(false, "0 new, 2 unchanged, 1 unknown")
+	s.work()
+	s.want("7", "active Gold")
+	s.want("8", "active Gold")
+	s.refused("8", first, 409, "owned_by_other_user")
+	if got := slices.Sorted(slices.Values(s.events())); !slices.Equal(got, []string{"activated 7", "activated 8", "purchase.theft_suspected 8"}) {
+		s.t.Errorf("events %q", got)
+	}
 }
 
 // transfer moves the newest purchase of a user to another one.

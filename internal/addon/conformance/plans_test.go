@@ -1,6 +1,11 @@
 package conformance
 
-import "strings"
+import (
+	"maps"
+	"strings"
+
+	"github.com/countersign/countersign"
+)
 
 // dearer raises the price of gold for user 7, who has to agree before the second renewal: the
 // first one is within the 37 days of notice.
@@ -58,6 +63,27 @@ var planCases = []conformance{
 		s.want("7", "active Gold, ends")
 		s.renew("7", token)
 		s.want("7", "active Silver")
+	}},
+	{name: "all items of a subscription with an add-on are printed, and the best one counts", rule: "1.1, 1.8 code 17", run: func(s *site) {
+		token := s.bought("7", purchase{product: silver})
+		_, err := s.play.addItem(token, gold)
+		s.check(err)
+		s.deliver()
+		s.want("7", "active Gold")
+		var own struct{ Purchases []countersign.IAPPurchase }
+		s.call(200, "GET", "iap/purchases", "", s.app("7"), &own)
+		for who, p := range map[string]countersign.IAPPurchase{"the app": own.Purchases[0], "the site": s.purchases("7")[0]} {
+			packages := map[string]string{}
+			for _, item := range p.Items {
+				if item.Package == nil || item.ExpiresAt == nil || !item.AutoRenewing {
+					s.t.Fatalf("%s reads %+v", who, item)
+				}
+				packages[item.ProductID] = item.Package.Name
+			}
+			if !maps.Equal(packages, map[string]string{silver: "Silver", gold: "Gold"}) {
+				s.t.Errorf("%s reads %v", who, packages)
+			}
+		}
 	}},
 	{name: "a prepaid plan ends without a renewal", rule: "1.1", run: func(s *site) {
 		s.bought("7", purchase{product: gold, plan: prepaid})

@@ -64,6 +64,12 @@ type Decision struct {
 	Unknown bool
 }
 
+// IsKnown reports whether this version knows a state of the store.
+func IsKnown(state play.State) bool {
+	_, known := accessByState[state]
+	return known
+}
+
 // Decide returns what an answer of the store means (1.2, 1.9). last is the decision before it, zero for none. voided
 // reports whether an order was refunded or charged back: the void of the current period's order ends access, one of
 // an earlier period does not.
@@ -176,8 +182,15 @@ func ActionFor(status Status, item play.Item) Action {
 		return FixPayment
 	case status == Paused:
 		return Resume
-	case status == Active && item.PriceChange != nil && item.PriceChange.NeedsConsent && item.PriceChange.State == "outstanding":
+	case status == Active && consentWaits(item):
 		return ConfirmPrice
 	}
 	return ""
+}
+
+// consentWaits reports whether the user has to agree to a price before the next payment: an increase, or the step after
+// an offer.
+func consentWaits(item play.Item) bool {
+	c := item.PriceChange
+	return c != nil && c.NeedsConsent && c.State == "outstanding" || item.StepUp == "pending"
 }

@@ -159,6 +159,8 @@ func TestWhatTheUserHasToDo(t *testing.T) {
 		{"resume a pause", Paused, play.Item{}, Resume},
 		{"confirm a price", Active, consent, ConfirmPrice},
 		{"a price that needs no consent", Active, play.Item{PriceChange: &play.PriceChange{State: "outstanding"}}, ""},
+		{"confirm the price after an offer", Active, play.Item{StepUp: "pending"}, ConfirmPrice},
+		{"the price after an offer that was confirmed", Active, play.Item{StepUp: "confirmed"}, ""},
 		{"a price that was confirmed", Active, play.Item{PriceChange: &play.PriceChange{State: "confirmed", NeedsConsent: true}}, ""},
 	}
 	for _, c := range cases {

@@ -15,9 +15,11 @@ const (
 	Ended            EventType = "membership.expired"
 	WasRevoked       EventType = "membership.revoked"
 	Transferred      EventType = "membership.transferred"
+	PaidTwice        EventType = "membership.paid_twice"
 	Refunded         EventType = "purchase.refunded"
 	ChargebackReview EventType = "purchase.chargeback_review"
 	TheftSuspected   EventType = "purchase.theft_suspected"
+	OwnerUnknown     EventType = "purchase.owner_unknown"
 )
 
 // EventsFor returns the events of a change of a membership, none when nothing changed. The first one says what

@@ -26,20 +26,40 @@ const (
 	Transfer OwnedPolicy = "transfer"
 )
 
-// Policy is both. The zero Policy is first claim and keep.
+// UnknownPolicy decides on a purchase that nobody owns, with an account id that this site never handed out: another
+// backend made it.
+type UnknownPolicy string
+
+// The policies for purchases with an unknown account id.
+const (
+	// AskSite leaves the purchase without an owner until the site decides.
+	AskSite UnknownPolicy = "ask"
+	// RefuseUnknown refuses it to everybody.
+	RefuseUnknown UnknownPolicy = "refuse"
+	// FirstVerified binds it to the first user who presents its token.
+	FirstVerified UnknownPolicy = "first_verified"
+)
+
+// Policy is all three. The zero Policy is first claim, keep and ask.
 type Policy struct {
 	Unbound UnboundPolicy
 	Owned   OwnedPolicy
+	Unknown UnknownPolicy
 }
+
+// Vouched is the policy for a user whom the site itself names as the owner.
+var Vouched = Policy{Unbound: FirstClaim, Owned: Keep, Unknown: FirstVerified}
 
 // Party is a user as seen by a caller.
 type Party int
 
-// The parties. Another user includes an account id that this site never handed out.
+// The parties. Another user includes one who was erased.
 const (
 	Nobody Party = iota
 	Caller
 	Another
+	// Unknown is behind an account id that this site never handed out.
+	Unknown
 )
 
 // Claim is a purchase that a caller asks for.
@@ -74,9 +94,11 @@ const (
 	RefuseTheft
 	// RefuseUnbound is a purchase without an account id under the policy strict (422).
 	RefuseUnbound
+	// Ask leaves it without an owner, and asks the site.
+	Ask
 )
 
-// Decide answers a claim by the table of 1.5.
+// Decide answers a claim by the table of 1.5. An unknown account id never takes a purchase from its owner.
 func (p Policy) Decide(c Claim) Verdict {
 	switch {
 	case c.Owner == Another && c.Transferred:
@@ -85,6 +107,8 @@ func (p Policy) Decide(c Claim) Verdict {
 		return Grant
 	case c.Account == Another:
 		return RefuseTheft
+	case c.Account == Unknown:
+		return p.decideUnknown(c)
 	case c.Owner == Another && c.Account == Caller:
 		// The owner claimed it while the store sent no account id, and the store names the caller now.
 		return GrantTransfer
@@ -96,6 +120,18 @@ func (p Policy) Decide(c Claim) Verdict {
 		return RefuseUnbound
 	}
 	return Grant
+}
+
+func (p Policy) decideUnknown(c Claim) Verdict {
+	switch {
+	case c.Owner == Caller:
+		return Grant
+	case c.Owner == Another, p.Unknown == RefuseUnknown:
+		return RefuseTheft
+	case p.Unknown == FirstVerified:
+		return Grant
+	}
+	return Ask
 }
 
 func (p Policy) decideOwned(c Claim) Verdict {

@@ -11,6 +11,7 @@ import (
 func TestToWhomAPurchaseBelongs(t *testing.T) {
 	strict := Policy{Unbound: Strict}
 	inactive, moves := Policy{Owned: TransferIfInactive}, Policy{Owned: Transfer}
+	refuse, first := Policy{Unknown: RefuseUnknown}, Policy{Unbound: Strict, Unknown: FirstVerified}
 	cases := []struct {
 		name   string
 		policy Policy
@@ -36,6 +37,16 @@ func TestToWhomAPurchaseBelongs(t *testing.T) {
 		{"no account id, a verification is not explicit: transfer", moves, Claim{Owner: Another, OwnerActive: true}, RefuseOwned},
 		{"no account id, restoring is explicit: transfer", moves, Claim{Owner: Another, OwnerActive: true, Restoring: true}, GrantTransfer},
 		{"a second transfer has to wait", moves, Claim{Owner: Another, Restoring: true, TooSoon: true}, RefuseOwned},
+		{"an unknown account id, nobody owns it: ask", Policy{}, Claim{Account: Unknown}, Ask},
+		{"an unknown account id, nobody owns it: refuse", refuse, Claim{Account: Unknown}, RefuseTheft},
+		{"an unknown account id, nobody owns it: first verified", first, Claim{Account: Unknown}, Grant},
+		{"an unknown account id, nobody owns it: the site names the owner", Vouched, Claim{Account: Unknown}, Grant},
+		{"an unknown account id, the caller owns it, also under refuse", refuse, Claim{Account: Unknown, Owner: Caller}, Grant},
+		{"an unknown account id, another user owns it: first verified", first, Claim{Account: Unknown, Owner: Another}, RefuseTheft},
+		{"an unknown account id never moves a purchase", Policy{Owned: Transfer, Unknown: FirstVerified}, Claim{Account: Unknown, Owner: Another, Restoring: true}, RefuseTheft},
+		{"an unknown account id, moved by staff to the caller", refuse, Claim{Account: Unknown, Owner: Caller, Transferred: true}, Grant},
+		{"another user's account id, when the site names the owner", Vouched, Claim{Account: Another}, RefuseTheft},
+		{"no account id, when the site names the owner", Vouched, Claim{}, Grant},
 		{"moved by staff to the caller, in spite of the account id", Policy{}, Claim{Account: Another, Owner: Caller, Transferred: true}, Grant},
 		{"moved by staff away from the caller, in spite of the account id", moves, Claim{Account: Caller, Owner: Another, Transferred: true, Restoring: true}, RefuseOwned},
 	}

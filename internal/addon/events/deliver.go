@@ -15,11 +15,12 @@ import (
 )
 
 const (
-	deliverKind    = "webhook.deliver"
-	deliverWorkers = 16
+	deliverKind = "webhook.deliver"
 	// deliverTogether is how many events are sent to one webhook at a time.
 	deliverTogether = 4
-	deliverLease    = 10 * time.Second
+	// deliverWorkers are enough for all webhooks: receivers that hang delay no other.
+	deliverWorkers = maxWebhooks * deliverTogether
+	deliverLease   = 10 * time.Second
 	// pauseAfter is how long all deliveries of a webhook may fail before it is paused.
 	pauseAfter = 72 * time.Hour
 )

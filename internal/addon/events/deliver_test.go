@@ -3,9 +3,13 @@ package events
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -180,6 +184,49 @@ func TestAWebhookThatFailsForThreeDaysIsPausedAndSendsAllWhenItIsResumed(t *test
 		}
 		if w := p.state(t, w.ID); w.PausedFor != "" || !w.FailingSince.IsZero() {
 			t.Errorf("%+v", w)
+		}
+	})
+}
+
+func TestReceiversThatHangDelayNoOther(t *testing.T) {
+	engines(t, func(t *testing.T, p *process) {
+		hang, healthy := make(chan struct{}, deliverWorkers), make(chan struct{}, deliverWorkers)
+		var gaveUp atomic.Int64
+		end := make(chan struct{})
+		s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // or the end of the connection would not be noticed
+			if r.URL.Path == "/healthy" {
+				healthy <- struct{}{}
+				return
+			}
+			hang <- struct{}{}
+			select {
+			case <-end:
+			case <-r.Context().Done():
+				gaveUp.Add(1)
+			}
+		}))
+		t.Cleanup(s.Close)
+		for i := range maxWebhooks - 1 {
+			p.webhook(t, &receiver{url: fmt.Sprintf("%s/%d", s.URL, i)})
+		}
+		for range 2 * deliverTogether {
+			p.add(t, "ana")
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { p.queue.Run(ctx) })
+		defer running.Wait()
+		defer stop()
+		defer close(end)
+		for range deliverTogether * (maxWebhooks - 1) {
+			<-hang
+		}
+		p.webhook(t, &receiver{url: s.URL + "/healthy"})
+		p.add(t, "ana")
+		<-healthy
+		if n := gaveUp.Load(); n > 0 {
+			t.Errorf("%d deliveries had to end first", n)
 		}
 	})
 }

@@ -27,16 +27,18 @@ const (
 	MembershipExpired      Type = "membership.expired"
 	MembershipRevoked      Type = "membership.revoked"
 	MembershipTransferred  Type = "membership.transferred"
+	MembershipPaidTwice    Type = "membership.paid_twice"
 	PurchaseRefunded       Type = "purchase.refunded"
 	PurchaseChargeback     Type = "purchase.chargeback_review"
 	PurchaseTheftSuspected Type = "purchase.theft_suspected"
+	PurchaseOwnerUnknown   Type = "purchase.owner_unknown"
 	TestPing               Type = "test.ping"
 )
 
 var types = []Type{
 	MembershipActivated, MembershipRenewed, MembershipChanged, MembershipGraceStarted, MembershipSuspended, MembershipResumed,
-	MembershipWillNotRenew, MembershipExpired, MembershipRevoked, MembershipTransferred,
-	PurchaseRefunded, PurchaseChargeback, PurchaseTheftSuspected, TestPing,
+	MembershipWillNotRenew, MembershipExpired, MembershipRevoked, MembershipTransferred, MembershipPaidTwice,
+	PurchaseRefunded, PurchaseChargeback, PurchaseTheftSuspected, PurchaseOwnerUnknown, TestPing,
 }
 
 // Types lists all types of events.

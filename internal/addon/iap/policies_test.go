@@ -13,14 +13,14 @@ import (
 
 // verificationKeys are the settings that an addon of an earlier version does not have.
 var verificationKeys = []string{
-	iap.KeyPushServiceAccount, iap.KeyPushAudience, iap.KeyPullSubscription, iap.KeyTestPurchases, iap.KeyTestUsers, iap.KeyClaimPolicy, iap.KeyTransferPolicy,
+	iap.KeyPushServiceAccount, iap.KeyPushAudience, iap.KeyPullSubscription, iap.KeyTestPurchases, iap.KeyTestUsers, iap.KeyClaimPolicy, iap.KeyTransferPolicy, iap.KeyUnknownPolicy,
 }
 
 // verification sets each of them to a value that is not its default.
 var verification = map[string]string{
 	iap.KeyPushServiceAccount: "push@project.iam.gserviceaccount.com", iap.KeyPushAudience: "https://site.example/push",
 	iap.KeyPullSubscription: "projects/tuneful/subscriptions/play",
-	iap.KeyTestPurchases:    "allowlist", iap.KeyTestUsers: "7, 12", iap.KeyClaimPolicy: "strict", iap.KeyTransferPolicy: "transfer",
+	iap.KeyTestPurchases:    "allowlist", iap.KeyTestUsers: "7, 12", iap.KeyClaimPolicy: "strict", iap.KeyTransferPolicy: "transfer", iap.KeyUnknownPolicy: "first_verified",
 }
 
 func publishedValues(t *testing.T, f *addontest.Fixture) iap.Values {
@@ -47,7 +47,7 @@ func TestSettingsOfVerificationArePublishedAndServedToNobody(t *testing.T) {
 		if v.PushServiceAccount != verification[iap.KeyPushServiceAccount] || v.PushAudience != "https://site.example/push" ||
 			v.PullSubscription != "projects/tuneful/subscriptions/play" ||
 			v.TestPurchases.Rule != entitle.AllowListTests || !slices.Equal(v.TestPurchases.Users, []string{"7", "12"}) ||
-			v.Policy != (entitle.Policy{Unbound: entitle.Strict, Owned: entitle.Transfer}) {
+			v.Policy != (entitle.Policy{Unbound: entitle.Strict, Owned: entitle.Transfer, Unknown: entitle.FirstVerified}) {
 			t.Errorf("published %+v", v)
 		}
 		if string(f.Served(t).JSON) != before || string(f.View(t).JSON) != config {
@@ -72,7 +72,7 @@ func TestUpdateRegistersTheSettingsOfVerificationInOldAddons(t *testing.T) {
 		for _, key := range verificationKeys {
 			f.Forget(t, key)
 		}
-		if v := publishedValues(t, f); v.TestPurchases.Rule != entitle.AllowTests || v.Policy.Unbound != entitle.FirstClaim || v.Policy.Owned != entitle.Keep {
+		if v := publishedValues(t, f); v.TestPurchases.Rule != entitle.AllowTests || v.Policy != (entitle.Policy{Unbound: entitle.FirstClaim, Owned: entitle.Keep, Unknown: entitle.AskSite}) {
 			t.Errorf("without the settings: %+v", v)
 		}
 		if report := f.MustUpdate(t); report.Nothing {

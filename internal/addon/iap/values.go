@@ -30,6 +30,7 @@ const (
 	KeyTestUsers          = "iapTestUsers"
 	KeyClaimPolicy        = "iapClaimPolicy"
 	KeyTransferPolicy     = "iapTransferPolicy"
+	KeyUnknownPolicy      = "iapUnknownAccountPolicy"
 	KeyLeewayHours        = "iapLeewayHours"
 	KeyOneTime            = "iapOneTimeProducts"
 )
@@ -50,7 +51,7 @@ type Values struct {
 	// PullSubscription is the subscription from which notifications are pulled, "" for none.
 	PullSubscription string
 	TestPurchases    entitle.TestPurchases
-	// Policy decides on purchases that name no user.
+	// Policy decides on purchases that name no user of the site.
 	Policy entitle.Policy
 	// Leeway is how long access continues after the paid time while the store can't be asked.
 	Leeway time.Duration
@@ -61,7 +62,7 @@ type Values struct {
 func ValuesOf(rows []addondb.Setting) Values {
 	v := Values{
 		TestPurchases: entitle.TestPurchases{Rule: entitle.AllowTests},
-		Policy:        entitle.Policy{Unbound: entitle.FirstClaim, Owned: entitle.Keep},
+		Policy:        entitle.Policy{Unbound: entitle.FirstClaim, Owned: entitle.Keep, Unknown: entitle.AskSite},
 		Leeway:        entitle.Leeway,
 	}
 	for _, row := range rows {
@@ -95,6 +96,8 @@ func ValuesOf(rows []addondb.Setting) Values {
 			v.Policy.Unbound = entitle.UnboundPolicy(row.Value)
 		case KeyTransferPolicy:
 			v.Policy.Owned = entitle.OwnedPolicy(row.Value)
+		case KeyUnknownPolicy:
+			v.Policy.Unknown = entitle.UnknownPolicy(row.Value)
 		case KeyLeewayHours:
 			if hours, err := strconv.Atoi(row.Value); err == nil {
 				v.Leeway = time.Duration(hours) * time.Hour

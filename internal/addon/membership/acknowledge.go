@@ -10,7 +10,6 @@ import (
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
-	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -54,7 +53,10 @@ func (s *Service) acknowledge(ctx context.Context, store Store, selling iap.Sell
 		account = s.accountOf(p.UserID)
 	}
 	if err := accept(ctx, store, p, *main, kept.Token, account); err != nil {
-		return p, errors.Join(refusal(err), s.noteCall(ctx, selling, err))
+		return p, errors.Join(refusal(err), s.noteCall(ctx, callAcknowledge, selling, err))
+	}
+	if err := s.noteCall(ctx, callAcknowledge, selling, nil); err != nil {
+		return p, err
 	}
 	err = s.db.Tx(ctx, func(tx *addondb.DB) error {
 		if p, err = tx.LockPurchase(ctx, p.Name); err != nil || p.Acknowledged {
@@ -90,17 +92,21 @@ func accept(ctx context.Context, store Store, p addondb.Purchase, main addondb.P
 }
 
 // doAcknowledge is the task of an acknowledgement. It fails until the store has accepted it,
-// or the purchase needs none any more.
+// or the purchase needs none any more. Before another attempt it reads the purchase.
 func (s *Service) doAcknowledge(ctx context.Context, payload []byte) (again time.Time, err error) {
-	p, store, selling, _, err := s.taskPurchase(ctx, payload)
+	p, store, selling, token, err := s.taskPurchase(ctx, payload)
 	if errors.Is(err, errNothingToDo) || err == nil && p.AcknowledgeSince.IsZero() {
 		return time.Time{}, nil
 	}
+	if err == nil && !s.now().Before(p.ReadAt.Add(inlineWait)) {
+		// An earlier attempt without Google's answer may have succeeded.
+		_, err = s.readAndApply(ctx, store, selling, token, request{cause: causeSchedule})
+	}
 	if err == nil {
+		p, err = s.db.Purchase(ctx, p.Name)
+	}
+	if err == nil && !p.AcknowledgeSince.IsZero() {
 		_, err = s.acknowledge(ctx, store, selling, p)
-		if known, ok := errors.AsType[*play.Error](err); ok && p.OneTime && known.Reason == play.Refused { // it may be consumed already
-			err = errors.Join(err, s.putAll(ctx, []Task{purchaseTask(KindReread, p.Name, s.now())}))
-		}
 	}
 	if err != nil && p.ID != 0 && !s.now().Before(p.AcknowledgeSince.Add(entitle.AcknowledgeAlarm)) {
 		message := fmt.Sprintf("The purchase %s has not been acknowledged since %s. The store refunds it after three days", p.Name, p.AcknowledgeSince.UTC().Format(time.RFC3339))

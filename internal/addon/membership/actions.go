@@ -137,7 +137,10 @@ func (s *Service) perform(ctx context.Context, actor people.Actor, store Store, 
 	if err := action.do(ctx, store, token, items); fault.Of(err) != nil {
 		return err
 	} else if err != nil {
-		return errors.Join(actionRefusal(err), s.noteCall(ctx, selling, err))
+		return errors.Join(actionRefusal(err), s.noteCall(ctx, callAct, selling, err))
+	}
+	if err := s.noteCall(ctx, callAct, selling, nil); err != nil {
+		s.Log.Warn("an alert could not be resolved", "cause", err)
 	}
 	return s.tx(ctx, func(tx *txn) error {
 		if err := s.Put(ctx, tx.DB, purchaseTask(KindReread, p.Name, s.now().Add(inlineWait))); err != nil {
@@ -204,7 +207,8 @@ func (s *Service) appendFor(ctx context.Context, tx *txn, event entitle.EventTyp
 }
 
 // Transfer moves a purchase to another user for good: it overrules the account id, which the
-// store never changes. Both users get an event.
+// store never changes, also that of purchases that take its place. Both users get an event. It decides about a purchase
+// without an owner.
 func (s *Service) Transfer(ctx context.Context, actor people.Actor, name, to, reason string) (printed countersign.IAPPurchase, err error) {
 	if err := s.guard.May(actor, access.ManageMembers); err != nil {
 		return printed, err
@@ -225,8 +229,14 @@ func (s *Service) Transfer(ctx context.Context, actor people.Actor, name, to, re
 		if p, err = s.move(ctx, tx.DB, p, to, causeTransfer, reason); err != nil {
 			return err
 		}
-		err = errors.Join(s.recompute(ctx, tx, change{purchase: p, moved: []string{from, to}}, from, to), s.shiftDays(ctx, tx.DB, from, to))
+		users, err := s.endClaims(ctx, tx.DB, []addondb.Purchase{{ID: p.ID, Name: p.Name}}, p)
 		if err != nil {
+			return err
+		}
+		if err := s.recompute(ctx, tx, change{purchase: p, moved: moved(from, to)}, append(users, from, to)...); err != nil {
+			return err
+		}
+		if err := s.shiftDays(ctx, tx.DB, from, to); err != nil {
 			return err
 		}
 		return s.guard.Audit(ctx, tx.DB, actor, people.Event{Action: access.ActionPurchaseTransfer, Subject: name, Before: from, After: to, Detail: reason})
@@ -246,5 +256,18 @@ func (s *Service) move(ctx context.Context, tx *addondb.DB, p addondb.Purchase, 
 	if err := tx.UpdatePurchase(ctx, p); err != nil {
 		return p, err
 	}
+	if !p.AcknowledgeSince.IsZero() {
+		if err := s.Put(ctx, tx, purchaseTask(KindAcknowledge, p.Name, s.now())); err != nil {
+			return p, err
+		}
+	}
 	return p, s.noteHistory(ctx, tx, p, nil, cause, detail)
+}
+
+// moved lists the users between whom a purchase was moved. One that nobody owned before is like a new one.
+func moved(from, to string) []string {
+	if from == "" {
+		return nil
+	}
+	return []string{from, to}
 }

@@ -24,6 +24,9 @@ const (
 	AlertUnacknowledged = alertUnacknowledged
 	AlertProduct        = alertProduct
 	AlertSilence        = alertSilence
+	AlertPull           = alertPull
+	AlertPaidTwice      = alertPaidTwice    // its subject is the user
+	AlertOwnerUnknown   = alertOwnerUnknown // its subject is the purchase
 )
 
 // Alert is something that people have to know.

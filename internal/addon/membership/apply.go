@@ -11,7 +11,6 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
-	"github.com/countersign/countersign/internal/addon/numbers"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -21,12 +20,12 @@ const (
 	ResultCreated   = "created"
 	ResultUpdated   = "updated"
 	ResultUnchanged = "unchanged"
-	// ResultQueued means that the store did not answer, and that it is asked again later.
+	// ResultQueued means that the store did not answer and is asked again later, or that the site decides about the owner.
 	ResultQueued = "queued"
 )
 
-// applied is what became of a reading. refused is the error of a theft, which is returned
-// although the transaction is committed.
+// applied is what became of a reading. refused is an error that is returned although the transaction is committed: of a
+// theft, or of a claim that the site has refused.
 type applied struct {
 	result   string
 	purchase addondb.Purchase // zero: it belongs to nobody that is known, and was not written
@@ -50,10 +49,14 @@ func (s *Service) apply(ctx context.Context, tx *txn, r *reading, req request) (
 	if errors.Is(err, errTheft.Cause) {
 		return applied{refused: errOwnedByOther}, s.reportTheft(ctx, tx, r, req.user)
 	}
-	if err != nil || to.user == "" && row.ID == 0 {
+	if err != nil || to.user == "" && to.asked == "" && row.ID == 0 {
 		return applied{}, err
 	}
-	return s.write(ctx, tx, row, r, req, to)
+	done, err := s.write(ctx, tx, row, r, req, to)
+	if err != nil || to.asked == "" {
+		return done, err
+	}
+	return s.askOwner(ctx, tx, done.purchase, to.asked)
 }
 
 // lockByToken reads the purchase of a token for a change, zero for none.
@@ -144,7 +147,10 @@ func (s *Service) write(ctx context.Context, tx *txn, row addondb.Purchase, r *r
 	if err != nil {
 		return applied{}, err
 	}
-	if err := s.count(ctx, tx, changeOf(row, next, before, items, retired), items); err != nil {
+	if err := s.endAlertsOf(ctx, tx.DB, row, next); err != nil {
+		return applied{}, err
+	}
+	if err := s.countChange(ctx, tx, stateOf(row, before), stateOf(next, items), items, retired); err != nil {
 		return applied{}, err
 	}
 	if err := s.follow(ctx, tx, row, next, items, retired, req, to); err != nil {
@@ -163,6 +169,11 @@ func (s *Service) follow(ctx context.Context, tx *txn, row, next addondb.Purchas
 			return err
 		}
 	}
+	claimants, err := s.endClaims(ctx, tx.DB, append(retired, row), next)
+	if err != nil {
+		return err
+	}
+	users = append(users, claimants...)
 	if err := s.noteHistory(ctx, tx.DB, next, items, req.cause, ""); err != nil {
 		return err
 	}
@@ -229,13 +240,17 @@ func (s *Service) end(ctx context.Context, tx *txn, p addondb.Purchase, cause st
 	if err := tx.UpdatePurchase(ctx, p); err != nil {
 		return err
 	}
-	if err := s.count(ctx, tx, numbers.Change{Before: before, After: p}, nil); err != nil {
+	if err := s.countEnd(ctx, tx, before, p); err != nil {
 		return err
 	}
 	if err := s.noteHistory(ctx, tx.DB, p, nil, cause, ""); err != nil {
 		return err
 	}
-	return s.recompute(ctx, tx, change{purchase: p}, p.UserID)
+	claimants, err := s.endClaims(ctx, tx.DB, []addondb.Purchase{before}, p)
+	if err != nil {
+		return err
+	}
+	return s.recompute(ctx, tx, change{purchase: p}, append(claimants, p.UserID)...)
 }
 
 // noteHistory writes a row of the history of a purchase.

@@ -21,6 +21,10 @@ type owner struct {
 	user string // "" for nobody that is known
 	// from is the user who loses it, "" for none.
 	from string
+	// transferred reports that the site moved the purchase whose place it takes to this user.
+	transferred bool
+	// asked is the user about whom the site decides, "" for none.
+	asked string
 }
 
 var (
@@ -36,15 +40,13 @@ func (s *Service) attribute(ctx context.Context, tx *addondb.DB, row addondb.Pur
 	if account == "" && r.sub.OutOfApp != nil {
 		account = r.sub.OutOfApp.Account
 	}
-	named, err := s.userOf(ctx, tx, account, req.user)
+	named, known, err := s.userOf(ctx, tx, account, req.user)
 	if err != nil {
 		return owner{}, err
 	}
-	before := row
-	if row.UserID == "" && account == "" {
-		if before, err = neighbour(ctx, tx, r); err != nil {
-			return owner{}, err
-		}
+	before, err := ownedBefore(ctx, tx, row, r, known)
+	if err != nil {
+		return owner{}, err
 	}
 	if req.user == "" {
 		return s.attributeAlone(row, before, named, r), nil
@@ -53,19 +55,30 @@ func (s *Service) attribute(ctx context.Context, tx *addondb.DB, row addondb.Pur
 		return owner{}, errTestPurchase
 	}
 	claim := entitle.Claim{
-		Account: party(named, account != "", req.user), Owner: party(before.UserID, before.UserID != "", req.user),
-		Transferred: row.Transferred, OwnerActive: before.Access, Restoring: req.restoring,
+		Account: party(named, known, req.user), Owner: party(before.UserID, before.UserID != "", req.user),
+		Transferred: before.Transferred, OwnerActive: before.Access, Restoring: req.restoring,
 		TooSoon: s.now().Before(before.TransferredAt.Add(transferWait)),
 	}
-	switch r.selling.Policy.Decide(claim) {
+	if account != "" && !known {
+		claim.Account = entitle.Unknown
+	}
+	policy := r.selling.Policy
+	if req.vouched {
+		policy = entitle.Vouched
+	}
+	switch policy.Decide(claim) {
 	case entitle.Grant:
-		return owner{user: req.user}, nil
+		return owner{user: req.user, transferred: before.Transferred}, nil
+	case entitle.Ask:
+		return owner{asked: req.user}, nil
 	case entitle.GrantTransfer:
 		return owner{user: req.user, from: before.UserID}, nil
 	case entitle.RefuseUnbound:
 		return owner{}, errUnbound
 	case entitle.RefuseTheft:
-		return owner{}, errTheft
+		if !req.vouched { // a list of the site is no theft
+			return owner{}, errTheft
+		}
 	}
 	return owner{}, errOwnedByOther
 }
@@ -78,8 +91,8 @@ func (s *Service) attributeAlone(row, before addondb.Purchase, named string, r *
 	switch user := named; {
 	case row.UserID != "":
 		return owner{user: row.UserID}
-	case user == "" && before.UserID != "":
-		return owner{user: before.UserID}
+	case before.UserID != "":
+		return owner{user: before.UserID, transferred: before.Transferred}
 	case !r.selling.TestPurchases.Allows(r.environment, user):
 		return owner{}
 	default:
@@ -87,19 +100,20 @@ func (s *Service) attributeAlone(row, before addondb.Purchase, named string, r *
 	}
 }
 
-// userOf returns whose an account id is, "" for an unknown one. caller's is computed.
-func (s *Service) userOf(ctx context.Context, tx *addondb.DB, account, caller string) (string, error) {
+// userOf returns whose an account id is, and whether this site handed it out: that of an erased user is nobody's.
+// caller's is computed.
+func (s *Service) userOf(ctx context.Context, tx *addondb.DB, account, caller string) (user string, known bool, err error) {
 	if account == "" {
-		return "", nil
+		return "", false, nil
 	}
 	if caller != "" && s.accountOf(caller) == account {
-		return caller, nil
+		return caller, true, nil
 	}
-	user, err := tx.IdentityUser(ctx, account)
-	return user, ignoreNotFound(err)
+	user, err = tx.IdentityUser(ctx, account)
+	return user, err == nil, ignoreNotFound(err)
 }
 
-// party returns who a user is to a caller. A user that exists and is not known is another one.
+// party returns who a user is to a caller. A user who exists and has no name is another one.
 func party(user string, exists bool, caller string) entitle.Party {
 	switch {
 	case !exists:
@@ -108,6 +122,19 @@ func party(user string, exists bool, caller string) entitle.Party {
 		return entitle.Caller
 	}
 	return entitle.Another
+}
+
+// ownedBefore returns the purchase whose owner counts: this one, or, when it has no owner, a neighbour. An account id that
+// this site handed out overrules that, unless the site moved the neighbour to its owner.
+func ownedBefore(ctx context.Context, tx *addondb.DB, row addondb.Purchase, r *reading, known bool) (addondb.Purchase, error) {
+	if row.UserID != "" {
+		return row, nil
+	}
+	beside, err := neighbour(ctx, tx, r)
+	if known && !beside.Transferred {
+		return row, err
+	}
+	return beside, err
 }
 
 // neighbour reads the purchase of the same subscription that names the owner of one that is seen first: that whose place

@@ -26,8 +26,8 @@ type CatalogueLine struct {
 }
 
 // CheckCatalogue compares the published product map with the store's catalogue (spec 2.7):
-// products that the store does not have or does not sell each month, products that activate
-// nothing, and paid packages without a product. What is wrong comes first.
+// products that the store does not have or does not sell, products that activate nothing, and
+// paid packages without a product. What is wrong comes first.
 func (s *Service) CheckCatalogue(ctx context.Context, actor people.Actor) ([]CatalogueLine, error) {
 	if err := s.guard.May(actor, access.ManageSettings); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 
 func TestTheProductMapIsComparedWithTheCatalogueLineByLine(t *testing.T) {
 	paid := func(id int64, name string) addondb.Package { return addondb.Package{ID: id, Name: name, Paid: true} }
-	right := Product{ID: "gold", Active: true, Monthly: true}
+	right := Product{ID: "gold", Active: true}
 	for _, tt := range []struct {
 		name     string
 		mapped   map[string]int64
@@ -20,7 +20,6 @@ func TestTheProductMapIsComparedWithTheCatalogueLineByLine(t *testing.T) {
 		{"a product that fits has no problem", map[string]int64{"gold": 2}, []addondb.Package{paid(2, "Gold")}, []Product{right}, []CatalogueLine{{"gold", 2, "Gold", ""}}},
 		{"a product that the store does not have", map[string]int64{"gold": 2}, []addondb.Package{paid(2, "Gold")}, nil, []CatalogueLine{{"gold", 2, "Gold", "The store has no product gold"}}},
 		{"a product that is not active", map[string]int64{"gold": 2}, []addondb.Package{paid(2, "Gold")}, []Product{{ID: "gold"}}, []CatalogueLine{{"gold", 2, "Gold", "The product gold is not active in the store"}}},
-		{"a product that is not monthly", map[string]int64{"gold": 2}, []addondb.Package{paid(2, "Gold")}, []Product{{ID: "gold", Active: true}}, []CatalogueLine{{"gold", 2, "Gold", "The product gold has no active base plan that renews itself each month"}}},
 		{"what is wrong comes first: a product that is not mapped", map[string]int64{"gold": 2}, []addondb.Package{paid(2, "Gold")}, []Product{right, {ID: "extra"}}, []CatalogueLine{{Product: "extra", Problem: "The product extra is not mapped: a purchase of it activates nothing"}, {"gold", 2, "Gold", ""}}},
 		{"a paid package without a product", nil, []addondb.Package{paid(1, "Silver")}, nil, []CatalogueLine{{Package: 1, PackageName: "Silver", Problem: "No product activates this package"}}},
 		{"a free package needs no product", nil, []addondb.Package{{ID: 7, Name: "Member"}}, nil, nil},

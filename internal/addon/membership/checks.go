@@ -31,16 +31,25 @@ func (s *Service) doCatalogue(ctx context.Context, _ []byte) (again time.Time, e
 		return time.Time{}, err
 	}
 	products, err := catalogue(ctx, store, selling)
+	note := s.noteCall(ctx, callProducts, selling, err)
 	if err != nil {
-		return time.Time{}, errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's catalogue can't be read"), err), s.noteCall(ctx, selling, err))
+		return time.Time{}, errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's catalogue can't be read"), err), note)
+	}
+	if note != nil {
+		return time.Time{}, note
 	}
 	return next, s.db.Tx(ctx, func(tx *addondb.DB) error {
+		if !selling.Simulated {
+			if err := setPlans(ctx, tx, products); err != nil {
+				return err
+			}
+		}
 		for _, id := range slices.Sorted(maps.Keys(selling.Packages)) {
-			err := s.resolve(ctx, tx, alertNotMapped, id)
+			var err error
 			if problem := productProblem(id, selling, products); problem != "" {
-				err = errors.Join(err, s.raise(ctx, tx, alertProduct, id, problem))
+				err = s.raise(ctx, tx, alertProduct, id, problem)
 			} else {
-				err = errors.Join(err, s.resolve(ctx, tx, alertProduct, id))
+				err = s.resolve(ctx, tx, alertProduct, id)
 			}
 			if err != nil {
 				return err
@@ -48,6 +57,18 @@ func (s *Service) doCatalogue(ctx context.Context, _ []byte) (again time.Time, e
 		}
 		return nil
 	})
+}
+
+// setPlans writes the base plans of the catalogue, for the numbers.
+func setPlans(ctx context.Context, tx *addondb.DB, products []Product) error {
+	for _, p := range products {
+		for _, plan := range slices.Sorted(maps.Keys(p.Periods)) {
+			if err := tx.SetPlan(ctx, p.ID, plan, p.Periods[plan]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // productProblem is what is wrong with a product in the catalogue, "" for nothing.
@@ -61,21 +82,19 @@ func productProblem(id string, selling iap.Selling, products []Product) string {
 		return fmt.Sprintf("The store has no product %s", id)
 	case !products[i].Active:
 		return fmt.Sprintf("The product %s is not active in the store", id)
-	case !once && !products[i].Monthly:
-		return fmt.Sprintf("The product %s has no active base plan that renews itself each month", id)
 	}
 	return ""
 }
 
-// doSilence tells people when no notifications arrive although purchases are renewed, and
-// puts the tasks of notifications that were not processed (6.6).
+// doSilence tells people when no notifications arrive although purchases are renewed, ends
+// alerts, and puts the tasks of notifications that were not processed (6.6).
 func (s *Service) doSilence(ctx context.Context, _ []byte) (again time.Time, err error) {
 	next := s.now().Add(time.Hour)
-	if err := s.reputMessages(ctx); err != nil {
+	if err := errors.Join(s.reputMessages(ctx), s.endAlerts(ctx)); err != nil {
 		return time.Time{}, err
 	}
 	since := at(s.now().Add(-entitle.SilenceAlarm))
-	last, err1 := s.db.LastMessageAt(ctx)
+	last, err1 := s.db.LastMessageAt(ctx, "")
 	renewed, err2 := s.db.CountHistory(ctx, causeSchedule, string(entitle.Active), since)
 	if err := errors.Join(err1, err2); err != nil {
 		return time.Time{}, err
@@ -84,9 +103,17 @@ func (s *Service) doSilence(ctx context.Context, _ []byte) (again time.Time, err
 		return next, s.raise(ctx, s.db, alertSilence, "", "The store has sent no notifications for 48 hours, although purchases were renewed. Check the topic and its subscription")
 	}
 	if last.Before(since.Time) {
-		return next, nil
+		if has, err := s.db.HasAccess(ctx); err != nil || has { // the next renewal shows it
+			return next, err
+		}
 	}
 	return next, s.resolve(ctx, s.db, alertSilence, "")
+}
+
+// LastNotification returns when the last notification of the real store arrived, zero for never.
+func (s *Service) LastNotification(ctx context.Context) (time.Time, error) {
+	last, err := s.db.LastMessageAt(ctx, SimulatedPrefix+"%")
+	return last.Time, err
 }
 
 // reputMessages puts the tasks of notifications that have waited for long.

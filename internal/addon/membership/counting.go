@@ -46,16 +46,35 @@ func (s *Service) count(ctx context.Context, tx *txn, c numbers.Change, items []
 	return nil
 }
 
-// changeOf is a change of a purchase as it is counted.
-func changeOf(before, after addondb.Purchase, itemsBefore, items []addondb.PurchaseItem, retired []addondb.Purchase) numbers.Change {
-	c := numbers.Change{Before: before, After: after, Retired: slices.Clone(retired)}
-	if main := mainItem(itemsBefore); main != nil {
-		c.OrderBefore = main.OrderID
-	}
+// stateOf is a purchase as it is counted.
+func stateOf(p addondb.Purchase, items []addondb.PurchaseItem) numbers.State {
+	state := numbers.State{Purchase: p}
 	if main := mainItem(items); main != nil {
-		c.OrderAfter = main.OrderID
+		state.Item = *main
 	}
-	return c
+	return state
+}
+
+// countChange counts a change of a purchase that takes the place of others.
+func (s *Service) countChange(ctx context.Context, tx *txn, before, after numbers.State, items []addondb.PurchaseItem, retired []addondb.Purchase) error {
+	c := numbers.Change{Before: before, After: after}
+	for _, p := range retired {
+		theirs, err := tx.PurchaseItems(ctx, p.ID)
+		if err != nil {
+			return err
+		}
+		c.Retired = append(c.Retired, stateOf(p, theirs))
+	}
+	return s.count(ctx, tx, c, items)
+}
+
+// countEnd counts a purchase that ended while its items stayed as they were.
+func (s *Service) countEnd(ctx context.Context, tx *txn, before, after addondb.Purchase) error {
+	items, err := tx.PurchaseItems(ctx, after.ID)
+	if err != nil {
+		return err
+	}
+	return s.count(ctx, tx, numbers.Change{Before: stateOf(before, items), After: stateOf(after, items)}, nil)
 }
 
 // recount has the orders of a purchase read again, of which one was refunded.
@@ -103,10 +122,9 @@ func (s *Service) readOrdersOf(ctx context.Context, application string, due []ad
 	}
 	var found []play.Order
 	if err == nil {
-		if found, err = s.readOrders(ctx, store, due); err != nil { // the connection test says what is missing
-			if note := s.noteCall(ctx, selling, err); note != nil {
-				return note
-			}
+		found, err = readOrders(ctx, store, sqldb.Convert(due, func(o addondb.Order) string { return o.ID }))
+		if note := s.noteCall(ctx, callOrders, selling, err); note != nil { // the connection test says what is missing
+			return note
 		}
 	}
 	if err != nil {
@@ -127,11 +145,7 @@ func (s *Service) readOrdersOf(ctx context.Context, application string, due []ad
 
 // readOrders asks for orders at once, and one by one when the store refuses that: one unknown
 // order fails the whole call (1.10).
-func (s *Service) readOrders(ctx context.Context, store Store, unread []addondb.Order) (found []play.Order, err error) {
-	ids := make([]string, len(unread))
-	for i, o := range unread {
-		ids[i] = o.ID
-	}
+func readOrders(ctx context.Context, store Store, ids []string) (found []play.Order, err error) {
 	found, err = store.Orders(ctx, ids)
 	if reason, _ := reasonOf(err); reason != play.Refused {
 		return found, err

@@ -1,19 +1,22 @@
 package membership
 
 import (
+	"encoding/json"
 	"fmt"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/fault"
 	"golang.org/x/sync/semaphore"
 )
 
 func TestVerificationsBeyondThoseThatWaitForTheStoreWaitAndAreThenQueued(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		const underWay = 4
-		f.places = semaphore.NewWeighted(underWay)
+		f.places.all = semaphore.NewWeighted(underWay)
 		asked, answer := make(chan struct{}, 2*underWay), make(chan struct{})
 		f.store.asked = func(string) { asked <- struct{}{}; <-answer }
 		f.patience, f.claimTimeout = time.Hour, time.Hour
@@ -84,4 +87,119 @@ func TestAnAcknowledgementEndsWithItsVerification(t *testing.T) {
 			t.Errorf("the acknowledgement may last until %s, the verification until %s", acknowledged, read)
 		}
 	})
+}
+
+// The simulated calls take as long as the limit of calls a second makes them take.
+func TestBuyersBesideManyMadeUpTokensAreVerifiedTenSecondsAfterTheStoreReturns(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		const accounts, tokens, buyers, between = 30, maxWaiting + 1, 50, time.Second / 40
+		f.claimTimeout, f.patience = time.Millisecond, time.Millisecond
+		f.store.hangs = true
+		var all sync.WaitGroup
+		for i := range accounts {
+			all.Go(func() {
+				for n := range tokens {
+					_, err := f.Verify(t.Context(), fmt.Sprint("made-up-", i), fmt.Sprintf("made-up-%d-%d", i, n), "")
+					wantCode(t, err, map[bool]string{true: "rate_limited"}[n >= maxWaiting])
+				}
+			})
+		}
+		all.Wait()
+		for i := range buyers {
+			user := fmt.Sprint("buyer-", i)
+			f.sell(user, sub("gold_monthly", f.accountOf(user)))
+			f.wantQueued(t, user, user)
+		}
+
+		f.store.hangs = false
+		f.clock.Move(onceTimeout) // whoever finds out has just begun to wait
+		f.setDown(unavailable)
+		f.run(t)
+		f.setDown(nil)
+		returned := f.clock.Now().Add(-onceTimeout)
+		f.clock.Move(probeWait)
+		f.store.asked = func(string) { f.clock.Move(between) }
+		verified := 0
+		for verified < buyers {
+			if !f.step(t) {
+				t.Fatal("nothing is left to do")
+			}
+			if acknowledged := f.store.acknowledgements(); acknowledged > verified {
+				f.clock.Move(between)
+				verified = acknowledged
+			}
+		}
+		if took := f.clock.Now().Sub(returned); took > 10*time.Second {
+			t.Errorf("the buyers had to wait for %s", took)
+		}
+	})
+}
+
+// step does the task that is due first, and reports whether there was one.
+func (f *fixture) step(t *testing.T) bool {
+	t.Helper()
+	_, task, found := f.next(nil)
+	if !found {
+		return false
+	}
+	payload, err := json.Marshal(task.Payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task.Due, err = f.Works()[task.Kind].Do(t.Context(), payload)
+	if err == nil && !task.Due.IsZero() {
+		err = f.put(t.Context(), nil, task)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return true
+}
+
+func TestARestoreReadsSomeTokensAtOnceAndEachOnce(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		var tokens []string
+		for i := range maxRestore {
+			tokens = append(tokens, fmt.Sprint("unknown-", i))
+		}
+		arrived, answer := make(chan struct{}, maxRestore), make(chan struct{})
+		f.store.asked = func(token string) {
+			if token != tokens[0] {
+				arrived <- struct{}{}
+				<-answer
+			}
+		}
+		go func() {
+			for range maxUserUnderWay {
+				<-arrived
+			}
+			close(answer)
+		}()
+		f.patience, f.claimTimeout = time.Hour, time.Hour
+		results, _, err := f.Restore(t.Context(), "ana", tokens)
+		if err != nil || len(results) != maxRestore {
+			t.Fatalf("%d results, %v", len(results), err)
+		}
+		for _, token := range tokens {
+			if n := f.store.count(token); n != 1 {
+				t.Errorf("%s was read %d times", token, n)
+			}
+		}
+		if len(f.waits) > 0 {
+			t.Errorf("waited for %v", f.waits)
+		}
+		for _, err := range []error{errorOf(f.Restore(t.Context(), "ana", []string{"another"})), results[maxRestore-1].Err} {
+			if code := fault.Of(err); code == nil || code.Code != countersign.CodeRateLimited {
+				t.Errorf("%v", err)
+			}
+		}
+	})
+}
+
+// errorOf returns the error of the only token of a restore.
+func errorOf(results []RestoredPurchase, _ countersign.IAPMembership, err error) error {
+	if err != nil || len(results) != 1 {
+		return err
+	}
+	return results[0].Err
 }

@@ -138,7 +138,9 @@ type PurchaseDetails struct {
 	// Transferred reports that staff moved it to its owner.
 	Transferred bool
 	// TokenLost reports that the store can't be asked any more.
-	TokenLost          bool
+	TokenLost bool
+	// Claimants are the users who wait for a decision about the owner.
+	Claimants          []string
 	CanceledBy, Region string
 	// ReadAt is when the store was asked last.
 	ReadAt time.Time
@@ -155,16 +157,17 @@ func (s *Service) PurchaseFor(ctx context.Context, actor people.Actor, name stri
 			return sqldb.IfNotFound(err, noPurchase)
 		}
 		printed, err1 := s.printPurchase(ctx, tx, p)
+		waiting, err2 := claimants(ctx, tx, p)
 		d = PurchaseDetails{
-			Found: Found{printed, p.UserID}, Access: p.Access, Unverified: p.Unverified, Transferred: p.Transferred,
+			Found: Found{printed, p.UserID}, Claimants: waiting, Access: p.Access, Unverified: p.Unverified, Transferred: p.Transferred,
 			TokenLost: len(p.Sealed) == 0, CanceledBy: p.CanceledBy, Region: p.Region, ReadAt: p.ReadAt.Time,
 		}
 		if p.SupersededBy == 0 {
-			return err1
+			return errors.Join(err1, err2)
 		}
-		next, err2 := tx.PurchaseByID(ctx, p.SupersededBy)
+		next, err3 := tx.PurchaseByID(ctx, p.SupersededBy)
 		d.SupersededBy = next.Name
-		return errors.Join(err1, err2)
+		return errors.Join(err1, err2, err3)
 	})
 	return d, err
 }

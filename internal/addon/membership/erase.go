@@ -8,7 +8,6 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
-	"github.com/countersign/countersign/internal/addon/numbers"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -20,8 +19,8 @@ type Erased struct {
 	Purchases, Grants int64
 }
 
-// Erase removes a user: the membership, grants, account ids and events are deleted. The simulated store forgets the
-// user as well. Purchases
+// Erase removes a user: the membership, grants and events are deleted, and the account ids lead to nobody. The simulated
+// store forgets the user as well. Purchases
 // stay for the books, with products, orders, prices and times, but without the user, the tokens
 // and the texts that staff typed. The store is not asked. A subscription that the store still
 // renews is a conflict (subscription_renews), because nobody could stop it here afterwards;
@@ -57,10 +56,13 @@ func (s *Service) Erase(ctx context.Context, actor people.Actor, user string, fo
 		if erased.Grants, err = tx.DeleteGrants(ctx, user); err != nil {
 			return err
 		}
-		for _, remove := range []func(context.Context, string) error{tx.DeleteIdentities, tx.DeleteMembership, tx.DeleteEventsOf} {
+		for _, remove := range []func(context.Context, string) error{tx.DeleteOwnerClaimsOf, tx.ForgetIdentities, tx.DeleteMembership, tx.DeleteEventsOf} {
 			if err := remove(ctx, user); err != nil {
 				return err
 			}
+		}
+		if err := tx.DeleteAlert(ctx, alertPaidTwice, user); err != nil {
+			return err
 		}
 		detail := fmt.Sprintf("%d purchases, %d grants", erased.Purchases, erased.Grants)
 		return s.guard.Audit(ctx, tx.DB, actor, people.Event{Action: access.ActionCustomerErase, Subject: user, Detail: detail})
@@ -122,7 +124,7 @@ func (s *Service) anonymise(ctx context.Context, tx *txn, p addondb.Purchase) er
 	if err := tx.UpdatePurchase(ctx, p); err != nil {
 		return err
 	}
-	if err := s.count(ctx, tx, numbers.Change{Before: before, After: p}, nil); err != nil {
+	if err := s.countEnd(ctx, tx, before, p); err != nil {
 		return err
 	}
 	if err := tx.ClearHistoryDetails(ctx, p.ID); err != nil {

@@ -46,7 +46,7 @@ func (s *Service) filled(ctx context.Context, tx *addondb.DB, row addondb.Purcha
 	}
 	s.decided(&next, r.sub, d)
 	if to.user != "" && to.user != row.UserID {
-		next.UserID, next.Transferred = to.user, false
+		next.UserID, next.Transferred = to.user, to.transferred
 		if to.from != "" {
 			next.TransferredAt = s.timestamp()
 		}

@@ -1,6 +1,7 @@
 package membership
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,6 +55,7 @@ type fixture struct {
 	selling iap.Selling
 	events  []Event
 	tasks   map[string]Task
+	added   map[string]int // when a task was put, in the order of all
 	waits   []time.Duration
 	// ended are the transactions with events, after which nothing may be put; late counts
 	// what was.
@@ -113,7 +115,7 @@ func opened(t *testing.T, at dbtest.DB) *fixture {
 }
 
 func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
-	f := &fixture{at: at, clock: dbtest.NewClock(noon), tasks: map[string]Task{}, ended: map[*addondb.DB]bool{}, point: func() {}}
+	f := &fixture{at: at, clock: dbtest.NewClock(noon), tasks: map[string]Task{}, added: map[string]int{}, ended: map[*addondb.DB]bool{}, point: func() {}}
 	db, err := openDatabase(ctx, at)
 	if err != nil {
 		return nil, err
@@ -142,7 +144,7 @@ func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
 		},
 		Jitter: func(bound time.Duration) time.Duration { return bound / 2 },
 	})
-	f.selling.Leeway = entitle.Leeway
+	f.selling.Leeway, f.selling.Policy.Unknown = entitle.Leeway, entitle.RefuseUnknown // most tests hand out no account ids
 	return f, nil
 }
 
@@ -180,7 +182,11 @@ func (f *fixture) put(_ context.Context, tx *addondb.DB, task Task) error {
 		f.late++
 	}
 	id := task.Kind + " " + task.Key
-	if open, there := f.tasks[id]; !there || task.Due.Before(open.Due) {
+	open, there := f.tasks[id]
+	if !there {
+		f.added[id] = len(f.added)
+	}
+	if !there || task.Due.Before(open.Due) {
 		f.tasks[id] = task
 	}
 	return nil
@@ -229,17 +235,18 @@ func (f *fixture) runTasks(ctx context.Context) (failed []error, err error) {
 	return failed, errors.New("the tasks never end")
 }
 
-// next takes a task that is due and was not tried before.
+// next takes the task that is due first and was not tried before.
 func (f *fixture) next(done map[string]bool) (id string, task Task, found bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for id, task := range f.tasks {
-		if !task.Due.After(f.clock.Now()) && !done[id] {
-			delete(f.tasks, id)
-			return id, task, true
+	for other, one := range f.tasks {
+		earlier := cmp.Or(one.Due.Compare(task.Due), f.added[other]-f.added[id]) < 0
+		if !one.Due.After(f.clock.Now()) && !done[other] && (!found || earlier) {
+			id, task, found = other, one, true
 		}
 	}
-	return "", Task{}, false
+	delete(f.tasks, id)
+	return id, task, found
 }
 
 // due returns when a task is due, zero for none.

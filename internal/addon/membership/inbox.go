@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +42,10 @@ type Notification struct {
 	Token       string // "" for a test
 	OrderID     string
 	Body        []byte // as it arrived
+}
+
+func isKnownKind(kind NotificationKind) bool {
+	return slices.Contains([]NotificationKind{NotifySubscription, NotifyOneTime, NotifyVoided, NotifyRefundReview, NotifyTest}, kind)
 }
 
 const (
@@ -137,13 +142,13 @@ func originOfMessage(id, application string) origin {
 func (s *Service) noteNotification(ctx context.Context, tx *addondb.DB, n Notification, ours bool) error {
 	switch {
 	case !ours:
-		return s.raise(ctx, tx, alertApplication, "", "The store sends notifications of another app. Check the Android application ID and the topic")
+		return s.raise(ctx, tx, alertApplication, n.Application, fmt.Sprintf("The store sends notifications of another app, %s. Check the Android application ID and the topic", clip(n.Application)))
 	case n.Kind == NotifyRefundReview:
 		err := s.raise(ctx, tx, alertRefundReview, n.OrderID, "A buyer disputes an order with the bank. The store asks for your opinion within 24 hours")
 		return errors.Join(err, s.announceReview(ctx, tx, n))
 	case n.Kind == NotifySubscription && codeNames[n.Code] == "":
 		return s.raise(ctx, tx, alertNotification, fmt.Sprint(n.Code), fmt.Sprintf("The store sends notifications with the code %d, which this version does not know. The purchases are read again", n.Code))
-	case n.Kind != NotifySubscription && n.Kind != NotifyOneTime && n.Kind != NotifyVoided && n.Kind != NotifyTest:
+	case !isKnownKind(n.Kind):
 		return s.raise(ctx, tx, alertNotification, clip(string(n.Kind)), "The store sends notifications of a kind that this version does not know. The purchases are read again")
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 
 // alertKinds are all kinds of alerts.
 var alertKinds = [...]string{
-	alertApplication, alertNotAuthorised, alertNotMapped, alertNotification, alertProduct, alertPull, alertRefundReview, alertRefused, alertSilence,
+	alertApplication, alertNotAuthorised, alertNotMapped, alertNotification, alertPaidTwice, alertProduct, alertPull, alertRefundReview, alertRefused, alertSilence,
 	alertUnacknowledged, alertUnknownState,
 }
 

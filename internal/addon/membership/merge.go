@@ -45,6 +45,9 @@ func (s *Service) Merge(ctx context.Context, actor people.Actor, from, to string
 		if merged.Purchases, err = s.movePurchases(ctx, tx.DB, from, to); err != nil {
 			return err
 		}
+		if err := tx.MoveOwnerClaims(ctx, from, to); err != nil {
+			return err
+		}
 		if err := tx.LockMemberships(ctx, s.timestamp(), sorted(from, to)...); err != nil {
 			return err
 		}

@@ -20,13 +20,18 @@ func (s *Service) printPurchase(ctx context.Context, tx *addondb.DB, p addondb.P
 	printed := countersign.IAPPurchase{
 		ID: p.Name, Platform: p.Platform, Environment: p.Environment, State: p.Status, Acknowledged: p.Acknowledged, OneTime: p.OneTime,
 		StartedAt: timestamp(p.StartedAt), ExpiresAt: timestamp(p.ExpiresAt), AutoResumeAt: timestamp(p.AutoResumeAt),
+		Items: make([]countersign.IAPPurchaseItem, len(items)),
+	}
+	for i, item := range items {
+		printed.Items[i] = countersign.IAPPurchaseItem{
+			ProductID: item.ProductID, BasePlanID: item.BasePlanID, Package: printPackage(packages, item.PackageID),
+			ExpiresAt: timestamp(item.ExpiresAt), AutoRenewing: item.WillRenew,
+		}
 	}
 	if item := mainItem(items); item != nil {
 		printed.ProductID, printed.BasePlanID, printed.OfferID, printed.Phase = item.ProductID, item.BasePlanID, optional(item.OfferID), item.Phase
 		printed.AutoRenewing, printed.OrderID = item.WillRenew, item.OrderID
-		if i := slices.IndexFunc(packages, func(k addondb.Package) bool { return k.ID == item.PackageID }); i >= 0 {
-			printed.Package = &countersign.IAPPackage{ID: packages[i].ID, Name: packages[i].Name}
-		}
+		printed.Package = printPackage(packages, item.PackageID)
 		if item.Price != "" {
 			printed.Price = &countersign.IAPPrice{Amount: json.Number(item.Price), Currency: item.Currency}
 		}
@@ -39,6 +44,15 @@ func (s *Service) printPurchase(ctx context.Context, tx *addondb.DB, p addondb.P
 		printed.Replaces = optional(before.Name)
 	}
 	return printed, errors.Join(err1, err2, err3)
+}
+
+// printPackage returns the package with an id, nil for none.
+func printPackage(packages []addondb.Package, id int64) *countersign.IAPPackage {
+	i := slices.IndexFunc(packages, func(k addondb.Package) bool { return k.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &countersign.IAPPackage{ID: packages[i].ID, Name: packages[i].Name}
 }
 
 // printMembership returns a membership as others see it (6.4).

@@ -1,10 +1,12 @@
 package membership
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -23,8 +25,12 @@ const (
 	// announcedTime that of one about which the store has sent a notification (1.2).
 	unknownTime   = 10 * time.Minute
 	announcedTime = 24 * time.Hour
-	// maxUnknown is how many such tokens of one user wait: made-up ones must not use up the calls to the store.
+	// maxUnknown is how many such tokens of one user wait, and are read in a minute: made-up ones must not use up the calls
+	// to the store. maxWaiting is how many of all kinds wait.
 	maxUnknown = 5
+	maxWaiting = maxRestore
+	// outageWait is how long a verification waits while the store does not answer, unless its probe finds that it does.
+	outageWait = 10 * time.Minute
 )
 
 // errWithdrawn means that a queued verification was removed: it has ended, or its user was erased or merged.
@@ -56,8 +62,14 @@ func (s *Service) queueClaim(ctx context.Context, token string, selling iap.Sell
 		if err != nil {
 			return err
 		}
-		task := Task{Kind: KindVerify, Key: strconv.FormatInt(id, 10), Due: s.now().Add(queuedWait(failed)), Payload: queuedRef{ID: id}}
-		if err := s.Put(ctx, tx.DB, task); err != nil {
+		wait := queuedWait(failed)
+		if isOutage(failed) {
+			wait = outageWait
+			if err := s.Put(ctx, tx.DB, s.probeTask(failed)); err != nil {
+				return err
+			}
+		}
+		if err := s.Put(ctx, tx.DB, verifyTask(id, s.now().Add(wait))); err != nil {
 			return err
 		}
 		if err := s.recompute(ctx, tx, change{environment: environmentOf(q)}, req.user); err != nil {
@@ -68,30 +80,61 @@ func (s *Service) queueClaim(ctx context.Context, token string, selling iap.Sell
 	if err != nil {
 		return Outcome{}, err
 	}
-	m, err := membershipOf(ctx, s.db, req.user)
-	return Outcome{Result: ResultQueued, Membership: printMembership(m), Pending: true, unknown: q.Unknown}, err
+	return s.queued(ctx, req.user, q.Unknown)
 }
 
-// errManyUnknown is not final: the token may be real.
-var errManyUnknown = fault.Limited(countersign.CodeRateLimited, "Too many purchases of this user wait for the store", unknownTime)
+// queued is the outcome of a verification that waits.
+func (s *Service) queued(ctx context.Context, user string, unknown bool) (Outcome, error) {
+	m, err := membershipOf(ctx, s.db, user)
+	return Outcome{Result: ResultQueued, Membership: printMembership(m), Pending: true, unknown: unknown}, err
+}
 
-// mayQueue refuses more tokens that the store does not know than one user may have waiting.
-func (s *Service) mayQueue(ctx context.Context, tx *addondb.DB, q addondb.QueuedVerification) error {
-	if !q.Unknown {
-		return nil
+// manyWaiting is not final: the token may be real.
+func manyWaiting(retry time.Duration) error {
+	return fault.Limited(countersign.CodeRateLimited, "Too many purchases of this user wait for the store", retry)
+}
+
+// hasSpent reports whether a user has presented as many tokens that the store does not know as are read in a minute.
+func (s *Service) hasSpent(user string) bool { return !s.unknowns.Allows(user, maxUnknown) }
+
+// mayAsk reports whether the store is asked about a token for a user who has spent the calls for those that it does not
+// know. About one that waits already, its task asks. Others that nobody has heard of are refused.
+func (s *Service) mayAsk(ctx context.Context, token string, req request) (bool, error) {
+	if !req.spent {
+		return true, nil
 	}
+	digest := digestOf(s.box(), token)
+	if _, err := s.db.PurchaseByToken(ctx, platform, digest); !errors.Is(err, sqldb.ErrNotFound) {
+		return true, err
+	}
+	if announced, err := s.db.HasMessages(ctx, digest); err != nil || announced {
+		return true, err
+	}
+	list, err := s.db.QueuedVerificationsOf(ctx, req.user)
+	if err != nil || slices.ContainsFunc(list, func(q addondb.QueuedVerification) bool { return bytes.Equal(q.TokenDigest, digest) }) {
+		return false, err
+	}
+	return false, manyWaiting(s.unknowns.Retry(req.user))
+}
+
+// mayQueue refuses more tokens than one user may have waiting.
+func (s *Service) mayQueue(ctx context.Context, tx *addondb.DB, q addondb.QueuedVerification) error {
 	if announced, err := tx.HasMessages(ctx, q.TokenDigest); err != nil || announced {
 		return err
 	}
 	list, err := tx.QueuedVerificationsOf(ctx, q.UserID)
-	unknown := 0
+	waiting, unknown := 0, 0
 	for _, other := range list {
-		if other.Unknown && string(other.TokenDigest) != string(q.TokenDigest) {
+		if bytes.Equal(other.TokenDigest, q.TokenDigest) {
+			continue
+		}
+		waiting++
+		if other.Unknown {
 			unknown++
 		}
 	}
-	if err == nil && unknown >= maxUnknown {
-		return errManyUnknown
+	if err == nil && (q.Unknown && unknown >= maxUnknown || waiting >= maxWaiting) {
+		return manyWaiting(unknownTime)
 	}
 	return err
 }
@@ -115,6 +158,10 @@ func environmentOf(q addondb.QueuedVerification) entitle.Environment {
 // queuedRef is the payload of the task of a queued verification.
 type queuedRef struct {
 	ID int64 `json:"id"`
+}
+
+func verifyTask(id int64, due time.Time) Task {
+	return Task{Kind: KindVerify, Key: strconv.FormatInt(id, 10), Due: due, Payload: queuedRef{ID: id}}
 }
 
 // doVerify repeats a queued verification.
@@ -159,6 +206,8 @@ func (s *Service) verifyQueued(ctx context.Context, q addondb.QueuedVerification
 		return time.Time{}, err
 	case isUnknown(err):
 		return s.waitForStore(ctx, q, token)
+	case fault.HasCode(err, "store_unavailable"):
+		return s.now().Add(outageWait), s.putAll(ctx, []Task{s.probeTask(err)})
 	}
 	if err := s.taskError(err); err != nil {
 		return time.Time{}, err
@@ -178,6 +227,9 @@ func (s *Service) waitForStore(ctx context.Context, q addondb.QueuedVerification
 	}
 	const least, most = 15 * time.Second, time.Hour
 	if age := s.now().Sub(q.QueuedAt.Time); age < limit {
+		if err := s.db.SetQueuedUnknown(ctx, q.ID); err != nil {
+			return time.Time{}, err
+		}
 		return s.now().Add(min(max(age, least), most, limit-age)), nil
 	}
 	s.failures.Take(s.failureKey(token), 1)

@@ -93,7 +93,15 @@ func TestMadeUpTokensOfOneUserDoNotAllWait(t *testing.T) {
 		f.wantQueued(t, "ben", "made-up-of-ben")
 		f.receive(t, notification("m1", 4, "announced"))
 		f.wantQueued(t, "ana", "announced")
+		f.wantQueued(t, "ana", "made-up-0") // it waits already
 		f.sell("real", sub("gold_monthly", f.accountOf("ana")))
+		asked := f.store.count("real")
+		_, err = f.Verify(t.Context(), "ana", "real", "")
+		wantCode(t, err, "rate_limited")
+		if f.store.count("real") != asked {
+			t.Error("the calls for unknown tokens are spent, and the store was asked")
+		}
+		f.clock.Move(unknownWindow + time.Second)
 		f.mustVerify(t, "ana", "real")
 	})
 }

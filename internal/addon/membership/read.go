@@ -156,7 +156,7 @@ func (s *Service) Intend(ctx context.Context, user string, known [][sha256.Size]
 		if ignoreNotFound(err) != nil {
 			return Intent{}, err
 		}
-		intent.OwnedByOther = intent.OwnedByOther || p.Access && p.UserID != user
+		intent.OwnedByOther = intent.OwnedByOther || p.Access && p.UserID != "" && p.UserID != user
 	}
 	return s.addCurrent(ctx, user, intent)
 }

@@ -27,6 +27,12 @@ type request struct {
 	oneTime bool
 	// queued leaves the store to a task, because it does not answer now. repeated is of such a task.
 	queued, repeated bool
+	// spent reports that the user has presented too many tokens that the store does not know.
+	spent bool
+	// vouched reports that the site itself names the user as the owner.
+	vouched bool
+	// dryRun writes nothing.
+	dryRun bool
 }
 
 // The causes in the history of purchases. [addondb.CauseVoided] is another.
@@ -43,6 +49,7 @@ const (
 	causeAcknowledged = "acknowledged"
 	causeUnverified   = "unverified"
 	causeGone         = "gone"
+	causeImport       = "import"
 )
 
 // reading is an answer of the store about a token, and what was known when it was asked.
@@ -84,12 +91,19 @@ func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Sel
 			if err != nil {
 				return err
 			}
-			if done, err = s.apply(ctx, tx, r, req); err != nil || !ended {
-				return err
+			if done, err = s.apply(ctx, tx, r, req); err == nil && ended {
+				err = s.recompute(ctx, tx, change{environment: r.environment}, req.user)
 			}
-			return s.recompute(ctx, tx, change{environment: r.environment}, req.user)
+			if err == nil && req.dryRun {
+				err = errDryRun
+			}
+			return err
 		})
 		switch {
+		case errors.Is(err, errDryRun):
+			return done, nil
+		case err != nil && req.dryRun && !errors.Is(err, errStale):
+			return applied{}, err
 		case err == nil && done.refused != nil:
 			s.thefts.Take(theftOf(r, req.user), 1)
 			return done, done.refused
@@ -106,7 +120,10 @@ func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Sel
 	return applied{}, fault.Conflict("conflict", "The purchase is being changed. Try again")
 }
 
-// read asks the store about a token.
+// errDryRun takes back what a dry run has written.
+var errDryRun = errors.New("membership: a dry run")
+
+// read asks the store about a token, only once if the caller asks again later.
 func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, token string, req request) (*reading, error) {
 	r := &reading{token: token, digest: digestOf(s.box(), token), selling: selling}
 	known, err := s.db.PurchaseByToken(ctx, platform, r.digest)
@@ -114,9 +131,15 @@ func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, to
 		return nil, err
 	}
 	r.known = known
-	r.sub, err = s.ask(ctx, readerOf(store, r, req), token)
-	if note := s.noteCall(ctx, selling, err); note != nil {
-		return nil, note
+	if req.restoring || req.repeated {
+		r.sub, err = s.askOnce(ctx, readerOf(store, r, req), token)
+	} else {
+		r.sub, err = s.ask(ctx, readerOf(store, r, req), token)
+	}
+	if !req.dryRun {
+		if note := s.noteCall(ctx, callRead, selling, err); note != nil {
+			return nil, note
+		}
 	}
 	if err != nil {
 		return r, refusal(err)
@@ -160,7 +183,7 @@ func ignoreNotFound(err error) error {
 
 // readFailed returns the error of a read. A purchase that the store has forgotten has ended.
 func (s *Service) readFailed(ctx context.Context, r *reading, req request, failed error) error {
-	if r == nil || r.known.ID == 0 || !fault.HasKind(failed, countersign.KindGone) {
+	if r == nil || r.known.ID == 0 || req.dryRun || !fault.HasKind(failed, countersign.KindGone) {
 		return failed
 	}
 	return errors.Join(failed, s.tx(ctx, func(tx *txn) error {

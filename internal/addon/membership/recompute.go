@@ -54,6 +54,11 @@ func (s *Service) recomputeOne(ctx context.Context, tx *txn, why change, user st
 	if slices.Contains(why.moved, user) {
 		events = []entitle.EventType{entitle.Transferred}
 	}
+	if isNew, err := s.notePaidTwice(ctx, tx.DB, user, sources); err != nil {
+		return err
+	} else if isNew {
+		events = append(events, entitle.PaidTwice)
+	}
 	if was != is {
 		if err := tx.UpdateMembership(ctx, rowOf(user, is, before.Version+1, s.timestamp())); err != nil {
 			return err
@@ -104,7 +109,8 @@ func (s *Service) printedOf(ctx context.Context, tx *addondb.DB, p addondb.Purch
 	return countersign.EncodeJSON(printed)
 }
 
-// sources lists what a user's membership may come from: items of purchases, verifications that are queued, and grants.
+// sources lists what a user's membership may come from: items of purchases, verifications that are queued, purchases about
+// whose owner the site decides, and grants.
 func (s *Service) sources(ctx context.Context, tx *addondb.DB, user string) ([]entitle.Source, error) {
 	items, err := tx.PurchaseSources(ctx, user)
 	if err != nil {
@@ -114,11 +120,13 @@ func (s *Service) sources(ctx context.Context, tx *addondb.DB, user string) ([]e
 	if err != nil {
 		return nil, err
 	}
-	queued, err := tx.QueuedVerificationsOf(ctx, user)
+	if items, err = s.withoutDenied(ctx, items, user); err != nil {
+		return nil, err
+	}
+	list, err := waiting(ctx, tx, user)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]entitle.Source, 0, len(items)+len(grants)+len(queued))
 	for _, i := range items {
 		list = append(list, entitle.Source{
 			Kind: entitle.FromStore, ID: i.PurchaseID, Status: entitle.Status(i.Status), Access: i.Access && i.Counts && i.Rank >= 0,
@@ -126,13 +134,39 @@ func (s *Service) sources(ctx context.Context, tx *addondb.DB, user string) ([]e
 			Since: i.StartedAt.Time, Until: i.ExpiresAt.Time, WillRenew: i.WillRenew, Action: entitle.Action(i.Action), Unverified: i.Unverified,
 		})
 	}
-	for _, q := range queued {
-		list = append(list, entitle.Source{Kind: entitle.FromStore, Status: entitle.Pending, Environment: environmentOf(q)})
-	}
 	for _, g := range grants {
 		list = append(list, sourceOf(g, s.timestamp()))
 	}
 	return list, nil
+}
+
+// waiting lists what a user waits for: answers of the store, and decisions of the site about the owner of a purchase.
+func waiting(ctx context.Context, tx *addondb.DB, user string) (list []entitle.Source, err error) {
+	queued, err := tx.QueuedVerificationsOf(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range queued {
+		list = append(list, entitle.Source{Kind: entitle.FromStore, Status: entitle.Pending, Environment: environmentOf(q)})
+	}
+	claimed, err := tx.ClaimedEnvironments(ctx, user)
+	for _, environment := range claimed {
+		list = append(list, entitle.Source{Kind: entitle.FromStore, Status: entitle.Pending, Environment: entitle.Environment(environment)})
+	}
+	return list, err
+}
+
+// withoutDenied leaves out test purchases that the user may not have, also those from before the rule.
+func (s *Service) withoutDenied(ctx context.Context, items []addondb.PurchaseSource, user string) ([]addondb.PurchaseSource, error) {
+	isTest := func(i addondb.PurchaseSource) bool { return i.Environment == string(entitle.Test) }
+	if !slices.ContainsFunc(items, isTest) {
+		return items, nil
+	}
+	selling, err := s.Selling(ctx)
+	if err != nil || selling.TestPurchases.Allows(entitle.Test, user) {
+		return items, err
+	}
+	return slices.DeleteFunc(items, isTest), nil
 }
 
 // sourceOf is a grant as a source of a membership at a time.

@@ -73,9 +73,9 @@ func (s *Service) AnswerReview(ctx context.Context, actor people.Actor, order st
 	ctx = context.WithoutCancel(ctx) // a caller that goes away does not take it back
 	if err := store.ReviewRefund(ctx, order, asked.token, preference, sample); err != nil {
 		if reason, _ := reasonOf(err); reason == play.Refused {
-			return fault.WithCause(errReviewEnded, err)
+			return errors.Join(fault.WithCause(errReviewEnded, err), s.resolve(ctx, s.db, alertRefundReview, order))
 		}
-		return errors.Join(refusal(err), s.noteCall(ctx, selling, err))
+		return errors.Join(refusal(err), s.noteCall(ctx, callReview, selling, err))
 	}
 	return s.db.Tx(ctx, func(tx *addondb.DB) error {
 		if err := errors.Join(tx.SetMessageResult(ctx, asked.message, ResultAnswered), s.resolve(ctx, tx, alertRefundReview, order)); err != nil {

@@ -16,6 +16,7 @@ type scripted struct {
 	subs      map[string]play.Subscription
 	calls     map[string]int
 	accounts  map[string]string // sent with acknowledgements
+	orders    map[string]string // tokens by orders
 	voided    []Void
 	deadlines map[string]time.Time // of the last calls, by their names
 	endless   bool                 // the list of voided orders has always another page
@@ -24,6 +25,7 @@ type scripted struct {
 	onceSold  []Product // that are bought once
 	down      error
 	refusing  error // of acknowledgements
+	silent    bool  // acknowledgements are accepted, and the answers are lost
 	// clock is the store's.
 	clock func() time.Time
 	// hangs has calls wait until their context ends.
@@ -34,7 +36,7 @@ type scripted struct {
 
 func newScripted() *scripted {
 	return &scripted{
-		products: []Product{{ID: "gold_monthly", Active: true, Monthly: true}, {ID: "silver_monthly", Active: true, Monthly: true}},
+		products: []Product{{ID: "gold_monthly", Active: true}, {ID: "silver_monthly", Active: true}},
 		onceSold: []Product{{ID: "gold_forever", OneTime: true, Active: true}, {ID: "gold_pass", OneTime: true, Active: true}, {ID: "coins", OneTime: true, Active: true}},
 		subs:     map[string]play.Subscription{}, calls: map[string]int{}, accounts: map[string]string{}, deadlines: map[string]time.Time{},
 	}
@@ -87,6 +89,9 @@ func (s *scripted) Acknowledge(ctx context.Context, _, token, account, _ string)
 	s.subs[token] = found
 	s.accounts[token] = account
 	s.calls["acknowledge "+token]++
+	if s.silent {
+		return unavailable
+	}
 	return nil
 }
 
@@ -189,6 +194,13 @@ func (s *scripted) count(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls[what]
+}
+
+// acknowledgements returns how many purchases were acknowledged.
+func (s *scripted) acknowledgements() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.accounts)
 }
 
 func (s *scripted) Now(context.Context) (time.Time, error) { return s.clock(), nil }

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/countersign/countersign/internal/addon/access"
@@ -74,12 +73,16 @@ type Service struct {
 	// failures holds the tokens that the store refused a short time ago, thefts those that were
 	// presented by another user.
 	failures, thefts *limit.Window[string]
-	flights          singleflight.Group
-	// places bounds the verifications that wait for the store. One waits for patience to get a place,
-	// and for claimTimeout in all.
-	places                 *semaphore.Weighted
+	// unknowns counts by user the tokens that the store does not know.
+	unknowns *limit.Window[string]
+	flights  singleflight.Group
+	// places bounds the verifications that wait for the store. One waits for patience to get a place from others, and for
+	// claimTimeout in all.
+	places                 *places
 	patience, claimTimeout time.Duration
-	cache                  cache
+	// onceTimeout bounds a call to the store that is made again later in any case.
+	onceTimeout time.Duration
+	cache       cache
 	// resolved has the alerts about calls whose last one succeeded, by their alertKey.
 	resolved sync.Map
 }
@@ -89,6 +92,8 @@ const (
 	failureWindow = 5 * time.Minute
 	// theftWindow is how long the same theft is not reported again.
 	theftWindow = time.Hour
+	// unknownWindow is how long a token that the store does not know counts against its user.
+	unknownWindow = time.Minute
 )
 
 // New returns a service. It starts nothing.
@@ -102,7 +107,8 @@ func New(o Options) *Service {
 	s := &Service{
 		Options: o, db: o.DB, guard: o.Guard,
 		failures: limit.NewWindow[string](failureWindow, o.Guard.Now), thefts: limit.NewWindow[string](theftWindow, o.Guard.Now),
-		places: semaphore.NewWeighted(maxUnderWay), patience: patience, claimTimeout: claimTimeout,
+		unknowns: limit.NewWindow[string](unknownWindow, o.Guard.Now),
+		places:   newPlaces(), patience: patience, claimTimeout: claimTimeout, onceTimeout: onceTimeout,
 	}
 	cached.SetCapacity(&s.cache.Map, cacheBytes, func(*Read) int { return entryBytes })
 	return s

@@ -62,9 +62,10 @@ type Void struct {
 type Product struct {
 	ID      string
 	OneTime bool
-	// Active reports that it can be bought, Monthly that an active base plan renews itself
-	// each month (spec 2.7). A one-time product is not.
-	Active, Monthly bool
+	// Active reports that it can be bought: a base plan is active, of whatever kind and period.
+	Active bool
+	// Periods are the times between two payments by base plan, in ISO 8601.
+	Periods map[string]string
 }
 
 // openForApp opens the store that the settings name, for a token that an app sends, while the site sells in its app;
@@ -168,6 +169,16 @@ func (s *Service) ask(ctx context.Context, read reader, token string) (play.Subs
 	}
 }
 
+// onceTimeout is short, so that calls that hang end soon after the store answers again.
+const onceTimeout = 3 * time.Second
+
+// askOnce is ask without another attempt.
+func (s *Service) askOnce(ctx context.Context, read reader, token string) (play.Subscription, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.onceTimeout)
+	defer cancel()
+	return read(ctx, token)
+}
+
 // reasonOf returns why a call to the store failed, "" for none.
 func reasonOf(err error) (reason play.Reason, after time.Duration) {
 	if err == nil {
@@ -199,8 +210,22 @@ const (
 	alertRefused       = "store_refused"
 )
 
-// noteCall raises or resolves the alerts about calls to the real store, for each application.
-func (s *Service) noteCall(ctx context.Context, selling iap.Selling, failed error) error {
+// call is what the store is asked for, in words: a refusal of one ends with its next success.
+type call string
+
+// The calls.
+const (
+	callRead        call = "reading a purchase"
+	callAcknowledge call = "acknowledging a purchase"
+	callAct         call = "changing a purchase"
+	callReview      call = "answering about a chargeback"
+	callVoided      call = "listing refunds"
+	callOrders      call = "reading orders"
+	callProducts    call = "reading the catalogue"
+)
+
+// noteCall raises or resolves the alerts about calls to the real store, for each application and each call.
+func (s *Service) noteCall(ctx context.Context, of call, selling iap.Selling, failed error) error {
 	if selling.Simulated {
 		return nil
 	}
@@ -211,9 +236,9 @@ func (s *Service) noteCall(ctx context.Context, selling iap.Selling, failed erro
 	case play.Unauthorized:
 		return s.raiseAgain(ctx, alertNotAuthorised, app, "The store refuses the service account for the app "+app+": check its permissions. New permissions can take up to 36 hours")
 	case play.Refused:
-		return s.raise(ctx, s.db, alertRefused, "", "The store refused a call")
+		return s.raiseAgain(ctx, alertRefused, string(of), "The store refused a call: "+string(of))
 	case "":
-		return s.resolveOnce(ctx, alertNotAuthorised, app)
+		return errors.Join(s.resolveOnce(ctx, alertNotAuthorised, app), s.resolveOnce(ctx, alertRefused, string(of)))
 	}
 	return nil
 }

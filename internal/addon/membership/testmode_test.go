@@ -146,3 +146,32 @@ func TestTheStoresClockDecidesWhetherAPurchaseEndedEarly(t *testing.T) {
 		f.wantMembership(t, "ana", entitle.Expired, gold, 2)
 	})
 }
+
+func TestARuleForTestPurchasesAlsoEndsEarlierOnes(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for _, user := range []string{"ana", "ben"} {
+			test := sub("gold_monthly", f.accountOf(user))
+			test.Test = true
+			f.sell(user, test)
+			f.mustVerify(t, user, user)
+		}
+		f.bought(t, "eva", "paid", "gold_monthly")
+		f.eventTypes()
+		publish := func(rule entitle.TestRule, users ...string) {
+			t.Helper()
+			f.selling.TestPurchases = entitle.TestPurchases{Rule: rule, Users: users}
+			if err := f.db.Tx(t.Context(), func(tx *addondb.DB) error { return f.RulesChanged(t.Context(), tx) }); err != nil {
+				t.Fatal(err)
+			}
+			f.clock.Move(settingsWait)
+			f.run(t)
+		}
+		publish(entitle.AllowListTests, "ben")
+		f.wantEvents(t, "expired ana")
+		publish(entitle.DenyTests)
+		f.wantEvents(t, "expired ben")
+		f.wantMembership(t, "eva", entitle.Active, gold, 1)
+		publish(entitle.AllowTests)
+		f.wantEvents(t, "activated ana", "activated ben")
+	})
+}

@@ -6,13 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/group"
 )
 
 // Limits of what callers send (6.4).
@@ -25,11 +29,11 @@ const (
 type Outcome struct {
 	// Result is one of the Result constants.
 	Result string
-	// Purchase is nil when the store did not answer.
+	// Purchase is nil when the store did not answer, and while the site decides about the owner.
 	Purchase   *countersign.IAPPurchase
 	Membership countersign.IAPMembership
-	// Pending reports that the payment is pending, or that the store did not answer: the app
-	// asks for the membership later (202).
+	// Pending reports that the payment is pending, that the store did not answer, or that the site decides about the
+	// owner: the app asks for the membership later (202).
 	Pending bool
 	// unknown reports that it is queued because the store does not know the token.
 	unknown bool
@@ -40,10 +44,10 @@ type Outcome struct {
 // for anything. Its errors have the codes of 6.4: invalid_request, iap_disabled,
 // test_purchase_not_allowed, owned_by_other_user, conflict, purchase_gone, invalid_token,
 // product_mismatch, product_not_mapped, account_binding_required, not_a_subscription,
-// repeated_failure and not_configured. While the store does not answer, refuses the service account or does not know
+// repeated_failure, rate_limited and not_configured. While the store does not answer, refuses the service account or does not know
 // the token, or too many verifications wait for its answers, the token is queued and the outcome is pending.
 func (s *Service) Verify(ctx context.Context, user, token, product string) (Outcome, error) {
-	return s.claim(ctx, token, request{cause: causeVerify, user: user, product: product})
+	return s.claim(ctx, token, request{cause: causeVerify, user: user, product: product, spent: s.hasSpent(user)})
 }
 
 func (s *Service) claim(ctx context.Context, token string, req request) (Outcome, error) {
@@ -74,11 +78,13 @@ const (
 	// claimTimeout is how long a verification, which several callers may wait for, takes before it
 	// is queued: many HTTP clients end a call after ten seconds.
 	claimTimeout = 8 * time.Second
-	// patience is how much of it a verification waits for a place among those that are under way.
+	// patience is how much of it a verification waits for a place that other users have.
 	patience = 2 * time.Second
 	// maxUnderWay is how many verifications may wait for the store at once. Without a bound they
 	// would fill the memory while the store hangs.
 	maxUnderWay = 256
+	// maxUserUnderWay is how many of them may be of one user, and how many tokens a restore reads at once.
+	maxUserUnderWay = 4
 )
 
 // claimOnce asks the store within a time. What is queued afterwards is not bound by it.
@@ -89,11 +95,24 @@ func (s *Service) claimOnce(ctx context.Context, token string, req request) (Out
 	if err != nil {
 		return Outcome{}, err
 	}
-	if req.queued || !s.takePlace(asking) {
-		return s.queueClaim(ctx, token, selling, req, nil)
+	may, err := s.mayAsk(ctx, token, req)
+	switch {
+	case err != nil:
+		return Outcome{}, err
+	case !may:
+		return s.queued(ctx, req.user, true)
+	case req.queued:
+		return s.queueClaim(ctx, token, selling, req, errOthersWait)
 	}
-	defer s.places.Release(1)
+	leave, err := s.places.take(asking, req.user, s.patience)
+	if leave == nil { // as while the store does not answer
+		return s.queueClaim(ctx, token, selling, req, err)
+	}
+	defer leave()
 	done, err := s.readAndApply(asking, store, selling, token, req)
+	if isUnknown(err) && !selling.Simulated {
+		s.unknowns.Take(req.user, maxUnknown)
+	}
 	switch {
 	case selling.Simulated && fault.HasCode(err, "invalid_token"):
 		return Outcome{}, errTestMode
@@ -108,14 +127,6 @@ func (s *Service) claimOnce(ctx context.Context, token string, req request) (Out
 
 // errTestMode is the answer to a token that the simulated store did not hand out: it may be of a real buyer.
 var errTestMode = fault.WithRetry(fault.Unavailable("store_unavailable", "The site is in test mode, in which purchases of the real store are not read"), time.Minute)
-
-// takePlace waits for a place among the verifications under way, and reports whether there is one.
-// Without a place, a verification is queued, as while the store does not answer.
-func (s *Service) takePlace(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, s.patience)
-	defer cancel()
-	return s.places.Acquire(ctx, 1) == nil
-}
 
 // checkRequest checks what a caller sends.
 func checkRequest(token, user string) error {
@@ -138,8 +149,12 @@ func checkUser(user string) error {
 // outcome reads what is stored.
 func (s *Service) outcome(ctx context.Context, user string, done applied) (o Outcome, err error) {
 	err = s.db.Snapshot(ctx, func(tx *addondb.DB) error {
-		printed, err1 := s.printPurchase(ctx, tx, done.purchase)
 		m, err2 := membershipOf(ctx, tx, user)
+		if done.result == ResultQueued {
+			o = Outcome{Result: ResultQueued, Membership: printMembership(m), Pending: true}
+			return err2
+		}
+		printed, err1 := s.printPurchase(ctx, tx, done.purchase)
 		o = Outcome{Result: done.result, Purchase: &printed, Membership: printMembership(m), Pending: done.purchase.Status == string(entitle.Pending)}
 		return errors.Join(err1, err2)
 	})
@@ -155,8 +170,9 @@ type RestoredPurchase struct {
 }
 
 // Restore is Verify for up to 20 tokens, which the app found on the device. Some may fail.
-// The user asked for it, so that the policy transfer applies (1.5). Once the store does not
-// answer, the rest is queued without asking it, so that an outage takes no longer than for one.
+// The user asked for it, so that the policy transfer applies (1.5). After the first, some are
+// read at once. Once the store does not answer, the rest is queued without asking it, so that an
+// outage takes no longer than for one.
 func (s *Service) Restore(ctx context.Context, user string, list []string) (results []RestoredPurchase, m countersign.IAPMembership, err error) {
 	if len(list) == 0 || len(list) > maxRestore {
 		return nil, m, fault.Invalid("invalid_request", "Send 1 to 20 purchase tokens")
@@ -164,15 +180,28 @@ func (s *Service) Restore(ctx context.Context, user string, list []string) (resu
 	if err := checkUser(user); err != nil {
 		return nil, m, err
 	}
-	down := false
-	for _, token := range list {
-		done := RestoredPurchase{TokenSHA256: sha256Hex(token)}
-		done.Outcome, done.Err = s.claim(ctx, token, request{cause: causeRestore, user: user, restoring: true, queued: down})
-		down = down || done.Outcome.Result == ResultQueued && !done.Outcome.unknown
-		if ctx.Err() != nil {
-			return nil, m, ctx.Err()
+	results = make([]RestoredPurchase, len(list))
+	var down atomic.Bool
+	spent := s.hasSpent(user)
+	restore := func(i int) error {
+		done := RestoredPurchase{TokenSHA256: sha256Hex(list[i])}
+		done.Outcome, done.Err = s.claim(ctx, list[i], request{cause: causeRestore, user: user, restoring: true, spent: spent, queued: down.Load()})
+		if done.Outcome.Result == ResultQueued && !done.Outcome.unknown {
+			down.Store(true)
 		}
-		results = append(results, done)
+		results[i] = done
+		return ctx.Err()
+	}
+	if err := restore(0); err != nil { // alone: an outage is noticed once
+		return nil, m, err
+	}
+	var work errgroup.Group
+	work.SetLimit(maxUserUnderWay)
+	for i := 1; i < len(list); i++ {
+		work.Go(func() error { return group.Contain(s.Log, "restore of a purchase", func() error { return restore(i) }) })
+	}
+	if err := work.Wait(); err != nil {
+		return nil, m, err
 	}
 	row, err := membershipOf(ctx, s.db, user)
 	return results, printMembership(row), err

@@ -67,7 +67,7 @@ func (s *Service) readVoided(ctx context.Context, from origin) error {
 		}
 		list, following, err := store.Voided(ctx, since, until, page)
 		if err != nil {
-			return errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's list of refunds can't be read"), err), s.noteCall(ctx, selling, err))
+			return errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's list of refunds can't be read"), err), s.noteCall(ctx, callVoided, selling, err))
 		}
 		for _, void := range list {
 			if err := s.void(ctx, void); err != nil {
@@ -75,6 +75,9 @@ func (s *Service) readVoided(ctx context.Context, from origin) error {
 			}
 		}
 		page = following
+	}
+	if err := s.noteCall(ctx, callVoided, selling, nil); err != nil {
+		return err
 	}
 	if selling.Simulated { // it is short
 		return nil

@@ -23,8 +23,9 @@ const (
 	KindReread      = "iap.reread"      // a purchase
 	KindNotified    = "iap.notified"    // a token that notifications are about
 	KindVerify      = "iap.verify"      // a verification that the store did not answer
+	KindProbe       = "iap.probe"       // whether the store answers again, while verifications are queued
 	KindGrantEnd    = "iap.grant_end"
-	KindDerive      = "iap.derive" // all memberships, after a change of a package's rank
+	KindDerive      = "iap.derive" // all memberships, after a change of the rules
 	KindVoided      = "iap.voided"
 	KindSweep       = "iap.sweep"
 	KindCatalogue   = "iap.catalogue"
@@ -41,25 +42,29 @@ type Work struct {
 	Do func(ctx context.Context, payload []byte) (again time.Time, err error)
 	// Retries are the waits after attempts that failed; the last one repeats.
 	Retries []time.Duration
+	// Workers is how many of them wait for the store at a time.
+	Workers int
 }
 
 // Works returns what the queue has to do, by the kinds of tasks. A task that is put while one
 // with its key is being done has to be done after it.
 func (s *Service) Works() map[string]Work {
+	const few, many = 4, 16
 	slow := []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour}
 	return map[string]Work{
-		KindAcknowledge: {s.doAcknowledge, entitle.AcknowledgeRetries()},
-		KindWatch:       {s.doWatch, slow},
-		KindReread:      {s.doReread, slow},
-		KindNotified:    {s.doNotified, slow},
-		KindVerify:      {s.doVerify, slow},
-		KindGrantEnd:    {s.doGrantEnd, slow},
-		KindDerive:      {s.doDerive, slow},
-		KindVoided:      {s.doVoided, slow},
-		KindSweep:       {s.doSweep, slow},
-		KindCatalogue:   {s.doCatalogue, slow},
-		KindSilence:     {s.doSilence, slow},
-		KindOrders:      {s.doOrders, slow},
+		KindAcknowledge: {s.doAcknowledge, entitle.AcknowledgeRetries(), few},
+		KindWatch:       {s.doWatch, slow, few},
+		KindReread:      {s.doReread, slow, few},
+		KindNotified:    {s.doNotified, slow, few},
+		KindVerify:      {s.doVerify, slow, many},
+		KindProbe:       {s.doProbe, slow, few},
+		KindGrantEnd:    {s.doGrantEnd, slow, few},
+		KindDerive:      {s.doDerive, slow, few},
+		KindVoided:      {s.doVoided, slow, few},
+		KindSweep:       {s.doSweep, slow, few},
+		KindCatalogue:   {s.doCatalogue, slow, few},
+		KindSilence:     {s.doSilence, slow, few},
+		KindOrders:      {s.doOrders, slow, few},
 	}
 }
 

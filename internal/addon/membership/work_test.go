@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +53,32 @@ func TestAnAcknowledgementSurvivesACrashAndIsAlarmed(t *testing.T) {
 		}
 		if got := f.due(KindAcknowledge, o.Purchase.ID); !got.IsZero() {
 			t.Errorf("still due at %s", got)
+		}
+	})
+}
+
+func TestAPurchaseIsReadAgainBeforeAnotherAcknowledgement(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for name, arrange := range map[string]func(){
+			"the answer was lost":      func() { f.store.silent = true },
+			"somebody else's answered": func() { f.store.refusing = unavailable },
+		} {
+			token := strings.ReplaceAll(name, " ", "-")
+			arrange()
+			o := f.bought(t, token, token, "gold_monthly")
+			if o.Purchase.Acknowledged {
+				t.Errorf("%s: acknowledged", name)
+			}
+			f.store.silent, f.store.refusing = false, nil
+			read := f.store.count(token)
+			f.clock.Move(inlineWait)
+			if failed := f.run(t); len(failed) > 0 {
+				t.Error(failed)
+			}
+			p, err := f.db.Purchase(t.Context(), o.Purchase.ID)
+			if err != nil || !p.Acknowledged || !p.AcknowledgeSince.IsZero() || f.store.count(token) != read+1 || f.store.count("acknowledge "+token) != 1 {
+				t.Errorf("%s: %+v, read %d times, acknowledged %d times, %v", name, p, f.store.count(token)-read, f.store.count("acknowledge "+token), err)
+			}
 		}
 	})
 }
@@ -153,7 +180,7 @@ func TestTheCatalogueIsComparedWithTheProductMap(t *testing.T) {
 			}
 			return list
 		}
-		whole := []Product{{ID: "gold_monthly", Active: true, Monthly: true}, {ID: "silver_monthly", Active: true, Monthly: true}}
+		whole := []Product{{ID: "gold_monthly", Active: true}, {ID: "silver_monthly", Active: true}}
 		for _, c := range []struct {
 			name     string
 			products []Product
@@ -161,8 +188,7 @@ func TestTheCatalogueIsComparedWithTheProductMap(t *testing.T) {
 		}{
 			{"all are sold", whole, nil},
 			{"one is missing", whole[:1], []string{"silver_monthly"}},
-			{"one is not active", []Product{whole[0], {ID: "silver_monthly", Monthly: true}}, []string{"silver_monthly"}},
-			{"one has no monthly plan", []Product{whole[0], {ID: "silver_monthly", Active: true}}, []string{"silver_monthly"}},
+			{"one is not active", []Product{whole[0], {ID: "silver_monthly"}}, []string{"silver_monthly"}},
 			{"all are sold again", whole, nil},
 		} {
 			f.store.products = c.products

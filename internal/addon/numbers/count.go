@@ -23,6 +23,9 @@ const (
 	OneTime  = "one_time" // products that were bought once, which are in none of the above but refunded
 	Revenue  = "revenue"  // what was paid
 	Refunds  = "refunds"  // what of it was given back
+
+	TrialEnded = "trial_ended" // free trials that ended
+	TrialPaid  = "trial_paid"  // those of them that a payment followed
 )
 
 // Day is the day of a time, as the sums name it.
@@ -50,58 +53,82 @@ func live(p addondb.Purchase) bool {
 	return level(p) != "" || counted(p) && p.SupersededBy == 0 && entitle.Status(p.Status) == entitle.Paused
 }
 
+// State is a purchase with the item that it is counted as.
+type State struct {
+	addondb.Purchase
+	Item addondb.PurchaseItem
+}
+
+// inTrial reports whether the purchase is in a free trial.
+func (s State) inTrial() bool { return live(s.Purchase) && s.Item.Phase == "free_trial" }
+
 // Change is what became of a purchase. Before is zero for a new one.
 type Change struct {
-	Before, After addondb.Purchase
-	// OrderBefore and OrderAfter are the orders of its current period, "" for none.
-	OrderBefore, OrderAfter string
+	Before, After State
 	// Retired are the purchases whose place it takes, as they were.
-	Retired []addondb.Purchase
+	Retired []State
+}
+
+// renews reports whether another period was paid.
+func (c Change) renews() bool {
+	before, after := c.Before.Item.OrderID, c.After.Item.OrderID
+	return live(c.Before.Purchase) && c.After.Access && before != "" && after != "" && before != after
 }
 
 // Of returns what a change adds to the sums of a day.
 func Of(c Change, day string) []addondb.Number {
 	var list []addondb.Number
-	add := func(measure string, value int64) {
+	add := func(measure string, s State, value int64) {
 		if measure != "" {
-			list = append(list, addondb.Number{Day: day, Measure: measure, Value: value})
+			list = append(list, addondb.Number{Day: day, Measure: measure, Product: s.Item.ProductID, Plan: s.Item.BasePlanID, Value: value})
 		}
 	}
-	add(level(c.Before), -1)
-	add(level(c.After), 1)
-	for _, p := range c.Retired {
-		add(level(p), -1)
+	add(level(c.Before.Purchase), c.Before, -1)
+	add(level(c.After.Purchase), c.After, 1)
+	for _, s := range c.Retired {
+		add(level(s.Purchase), s, -1)
 	}
-	if c.After.OneTime && counted(c.After) && c.After.Access && (c.Before.ID == 0 || c.Before.Status == string(entitle.Pending)) {
-		add(OneTime, 1)
+	once := c.After.Purchase
+	if once.OneTime && counted(once) && once.Access && (c.Before.Purchase.ID == 0 || c.Before.Purchase.Status == string(entitle.Pending)) {
+		add(OneTime, c.After, 1)
 	}
-	replaces := slices.ContainsFunc(c.Retired, live)
-	switch began, ended := !live(c.Before) && live(c.After), live(c.Before) && !live(c.After); {
-	case began && !replaces:
-		add(Begun, 1)
-	case ended && c.After.SupersededBy == 0:
-		add(Churned, 1)
-	case live(c.Before) && c.After.Access && c.OrderBefore != "" && c.OrderAfter != "" && c.OrderBefore != c.OrderAfter:
-		add(Renewed, 1)
+	replaces := slices.ContainsFunc(c.Retired, func(s State) bool { return live(s.Purchase) })
+	began := !live(c.Before.Purchase) && live(c.After.Purchase) && !replaces
+	ended := live(c.Before.Purchase) && !live(c.After.Purchase) && c.After.SupersededBy == 0
+	renewed := !ended && c.renews()
+	for measure, counts := range map[string]bool{
+		Begun: began, Churned: ended, Renewed: renewed,
+		TrialEnded: c.Before.inTrial() && (ended || renewed && !c.After.inTrial()),
+		TrialPaid:  c.Before.inTrial() && renewed && !c.After.inTrial(),
+	} {
+		if counts && measure == Begun {
+			add(measure, c.After, 1)
+		} else if counts {
+			add(measure, c.Before, 1)
+		}
 	}
 	return Sum(list)
 }
 
 // Sum adds up numbers of the same key, in the order of the keys, without those that are 0.
 func Sum(list []addondb.Number) []addondb.Number {
-	slices.SortFunc(list, func(a, b addondb.Number) int {
-		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Measure, b.Measure), cmp.Compare(a.Currency, b.Currency))
-	})
+	slices.SortFunc(list, compareKeys)
 	var sums []addondb.Number
 	for _, n := range list {
 		last := len(sums) - 1
-		if last >= 0 && sums[last].Day == n.Day && sums[last].Measure == n.Measure && sums[last].Currency == n.Currency {
+		if last >= 0 && compareKeys(sums[last], n) == 0 {
 			sums[last].Value += n.Value
 			continue
 		}
 		sums = append(sums, n)
 	}
 	return slices.DeleteFunc(sums, func(n addondb.Number) bool { return n.Value == 0 })
+}
+
+// compareKeys compares all but the values.
+func compareKeys(a, b addondb.Number) int {
+	return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Measure, b.Measure), cmp.Compare(a.Currency, b.Currency),
+		cmp.Compare(a.Product, b.Product), cmp.Compare(a.Plan, b.Plan))
 }
 
 // OfOrder returns what a reading of an order adds to the sums.

@@ -43,6 +43,12 @@ type Report struct {
 	Currencies []string
 	// Unread is how many orders still have to be read: their money is missing.
 	Unread int64
+	// Plans are the numbers by product and base plan.
+	Plans []Plan
+	// Recurring is what all purchases that renew now pay in a month, and Unpriced how many of their products are left out
+	// because the price or the period is not known.
+	Recurring []Amount
+	Unpriced  int64
 }
 
 // Query selects the time of a report: its first and its last day, and whether it has a row for
@@ -72,8 +78,10 @@ func (s *Service) Report(ctx context.Context, a people.Actor, q Query) (r Report
 		if sums, err = tx.Numbers(ctx, Day(q.From), Day(until)); err != nil {
 			return err
 		}
-		r.Unread, err = tx.CountUnreadOrders(ctx)
-		return err
+		if r.Unread, err = tx.CountUnreadOrders(ctx); err != nil {
+			return err
+		}
+		return r.readPlans(ctx, tx, Day(q.From), Day(until))
 	})
 	if err != nil {
 		return r, err

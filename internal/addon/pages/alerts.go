@@ -32,6 +32,9 @@ var alertTexts = map[string]shownAlert{
 	membership.AlertProduct:        {kind: frame.Warning, title: "A mapped product can't be bought", next: "Correct it in the store's console, or change the map.", link: frame.Link{Label: "Check products", Path: pathCatalogue}},
 	membership.AlertUnacknowledged: {kind: frame.Danger, title: "A purchase is not acknowledged", next: "The store refunds purchases that are not acknowledged within three days. Test the connection.", link: frame.Link{Label: "Test the connection", Path: pathConnection}},
 	membership.AlertSilence:        {kind: frame.Warning, title: "No notifications arrive", next: "Send a test notification from the store's console, and compare account and audience.", link: frame.Link{Label: "Store notifications", Path: pathIAP + "#" + groupID("Store notifications")}},
+	membership.AlertPaidTwice:      {kind: frame.Warning, title: "A user pays twice", next: "Only one of the subscriptions counts. Cancel the other, and refund it if the user asks for that."},
+	membership.AlertPull:           {kind: frame.Danger, title: "Notifications can't be pulled", next: "Correct the permission or the subscription.", link: frame.Link{Label: "Store notifications", Path: pathIAP + "#" + groupID("Store notifications")}},
+	membership.AlertOwnerUnknown:   {kind: frame.Warning, title: "A purchase waits for its owner", next: "Transfer it to the user, or refuse it."},
 	membership.AlertRefundReview:   {kind: frame.Danger, title: "A buyer disputes an order", next: "The store accepts one answer."},
 }
 
@@ -42,7 +45,12 @@ func shown(a membership.Alert) shownAlert {
 		known = shownAlert{kind: frame.Warning, title: "Alert"}
 	}
 	known.Alert = a
-	if a.Kind == membership.AlertRefundReview {
+	switch a.Kind {
+	case membership.AlertOwnerUnknown:
+		known.link = frame.Link{Label: "Decide", Path: purchasePath(a.Subject, "")}
+	case membership.AlertPaidTwice:
+		known.link = frame.Link{Label: "Customer", Path: customerPath(a.Subject, "")}
+	case membership.AlertRefundReview:
 		known.next = "The store accepts one answer, until " + frame.Moment(a.FirstAt.Add(reviewTime)) + "."
 		known.link = frame.Link{Label: "Answer it", Path: pathReview + "?order=" + url.QueryEscape(a.Subject)}
 	}

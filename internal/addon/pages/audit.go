@@ -36,7 +36,7 @@ var acts = frame.AuditWords(map[people.Action]string{
 	"credential.activate": "Activated API credentials", "credential.deactivate": "Deactivated API credentials",
 	"credential.rename": "Renamed API credentials", "credential.delete": "Deleted API credentials", "credential.dismiss": "Dismissed the warning about API credentials",
 	"grant.add": "Granted a membership", "grant.end": "Ended a manual membership", "alert.dismiss": "Dismissed an alert about purchases",
-	"purchase.transfer": "Transferred a purchase", "purchase.cancel": "Cancelled a subscription in the store",
+	"purchase.transfer": "Transferred a purchase", "purchase.import": "Imported subscribers", "purchase.refuse": "Refused a purchase to a user", "purchase.cancel": "Cancelled a subscription in the store",
 	"purchase.review": "Answered a chargeback review",
 	"purchase.revoke": "Revoked a subscription in the store", "purchase.refund": "Refunded an order in the store",
 	"simulator.buy": "Bought in the simulated store", "simulator.act": "Changed a purchase in the simulated store", "simulator.clear": "Cleared the simulated store",

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -19,6 +20,7 @@ type connection struct {
 	lines  []membership.CatalogueLine
 	// compared reports that the catalogue was read.
 	compared bool
+	arrivals []health.Finding
 	errs     frame.Errors
 }
 
@@ -30,12 +32,25 @@ func connectionPage(c connection) frame.Page {
 }
 
 func (p *Pages) showConnection(w http.ResponseWriter, r *frame.Request) error {
-	return p.frame.Show(w, r, connectionPage(connection{}))
+	c, err := p.newConnection(r)
+	if err != nil {
+		return err
+	}
+	return p.frame.Show(w, r, connectionPage(c))
+}
+
+// newConnection is the page before the store is asked.
+func (p *Pages) newConnection(r *frame.Request) (c connection, err error) {
+	c.arrivals, err = p.addon.CheckArrivals(r.Context(), r.Actor)
+	return c, err
 }
 
 // testConnection asks the store, and shows what came back.
 func (p *Pages) testConnection(w http.ResponseWriter, r *frame.Request) error {
-	var c connection
+	c, err := p.newConnection(r)
+	if err != nil {
+		return err
+	}
 	return p.frame.Submit(w, r, frame.Form{
 		Do: func(in url.Values) (err error) {
 			if in.Get("do") == "products" {
@@ -70,6 +85,7 @@ func storeErrors(refused error) (frame.Errors, bool) {
 // checkTitles are what the parts of a connection test are called.
 var checkTitles = map[string]string{
 	play.CheckKey: "Key of the service account", play.CheckToken: "Access token from Google",
+	play.CheckAPI:     "Google Play Android Developer API",
 	play.CheckPackage: "Permission to read purchases of the app", play.CheckVoided: "Permission to read refunds and orders",
 	play.CheckProducts: "Permission to read the products",
 }

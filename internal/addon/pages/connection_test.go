@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
@@ -26,6 +27,22 @@ func TestTheConnectionTestNamesTheMissingPermission(t *testing.T) {
 	})
 }
 
+// The page says what has not arrived yet, and what to do in the store's console.
+func TestTheConnectionPageShowsWhatHasArrived(t *testing.T) {
+	sellers(t, func(t *testing.T, s *seller) {
+		b := s.signedIn(t)
+		b.Get(connectionPath).Says("None has arrived yet", "Send a test notification in the Play Console, under Monetization setup", "No test purchase was verified yet", "license testers in the Play Console")
+		s.mustSet(t, iap.KeyTestPurchases, "allowlist", iap.KeyPushServiceAccount, "")
+		s.mustPublish(t, "Nobody tests")
+		b.Get(connectionPath).Says("The service account of the push subscription is not set", "Change the setting", "the list of test users is empty")
+		s.mustSet(t, iap.KeyTestUsers, "7", iap.KeyPushServiceAccount, pushAccount)
+		s.mustPublish(t, "One tests")
+		s.mustReceive(t, membership.Notification{MessageID: "m1", Kind: membership.NotifyTest})
+		s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly", Test: true})
+		b.Get(connectionPath).Says("The last one arrived on", "A test purchase was verified. Test users: 1")
+	})
+}
+
 func TestTheConnectionIsNotTestedWithoutSettings(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
@@ -43,5 +60,24 @@ func TestTheProductMapIsCheckedAgainstTheCatalogue(t *testing.T) {
 		b.Post(connectionPath, "do", "products").Status(http.StatusOK).Says("silver_monthly", "Silver (1)", "Matches", "The product extra_storage is not mapped", "Platinum (9)", "No product activates this package")
 		s.play.Deny(playfake.PartProducts, true)
 		b.Post(connectionPath, "do", "products").Says("The store was not asked.", "The store refuses the service account")
+	})
+}
+
+// A product may be sold by the year, or without renewals: neither is an alert.
+func TestProductsOfEveryKindAreSold(t *testing.T) {
+	sellers(t, func(t *testing.T, s *seller) {
+		for _, plan := range []playfake.Plan{{ID: "yearly", Kind: playfake.AutoRenewing, Period: "P1Y"}, {ID: "prepaid", Kind: playfake.Prepaid, Period: "P1M"}, {ID: "off", Kind: playfake.Prepaid, Period: "P1M", State: "INACTIVE"}} {
+			plan.Price = playfake.Money{Currency: "EUR", Units: 20}
+			if err := s.play.AddProduct(playfake.Product{ID: "club_" + plan.ID, Plans: []playfake.Plan{plan}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.mustSet(t, iap.KeyProductMap, `{"store":{"silver_monthly":1,"club_yearly":1,"club_prepaid":2,"club_off":2}}`)
+		s.mustPublish(t, "A club")
+		s.do(t, membership.KindCatalogue)
+		alerts, err := s.Members.Alerts(t.Context(), operator)
+		if err != nil || len(alerts) != 1 || alerts[0].Subject != "club_off" {
+			t.Errorf("%+v, %v", alerts, err)
+		}
 	})
 }

@@ -87,8 +87,12 @@ func (c customerPage) facts() frame.Facts {
 func (c customerPage) purchaseRows() []frame.Row {
 	rows := make([]frame.Row, len(c.purchases))
 	for i, p := range c.purchases {
+		product := frame.LinkOf(purchasePath(p.ID, ""), frame.Mono(p.ProductID))
+		if others := addOns(p); others != "" {
+			product = frame.Stack(product, frame.Muted("with "+others))
+		}
 		rows[i] = frame.Row{
-			frame.LinkOf(purchasePath(p.ID, ""), frame.Mono(p.ProductID)), purchaseBadges(p), frame.Words(packageWords(p.Package)),
+			product, purchaseBadges(p), frame.Words(packageWords(p.Package)),
 			frame.Amount(priceText(p)), timeOf(p.StartedAt), timeOf(p.ExpiresAt),
 		}
 	}

@@ -37,6 +37,25 @@ func TestCustomersAreListedFilteredAndPaged(t *testing.T) {
 	})
 }
 
+func TestCustomersAreMergedAndErased(t *testing.T) {
+	sellers(t, func(t *testing.T, s *seller) {
+		s.buy(t, "ana/1", playfake.BuyOptions{ProductID: "gold_monthly"})
+		b := s.signedIn(t)
+		ana, ben := customersPath+"/ana%2F1", customersPath+"/ben"
+		b.Get(ana).Says("Merge into another user", "Erase the user")
+		for to, says := range map[string]string{"": "Type the user ID.", "ana/1": "A merge needs two users"} {
+			b.Fill(ana+"/merge", ana+"/merge", "to", to).Status(http.StatusUnprocessableEntity).Says("Nothing was moved.").Wrong("to", says)
+		}
+		b.Fill(ana+"/merge", ana+"/merge", "to", " ben ").LeadsTo(ben)
+		b.Get(ben).Says("Moved from ana/1 to ben: 1 purchase and 0 grants.", "gold_monthly", "Active")
+		b.Fill(ben+"/erase", ben+"/erase").Status(http.StatusConflict).Says("Nothing was erased.", "still renews a subscription", "choose below to erase all the same")
+		b.Fill(ben+"/erase", ben+"/erase", "renews", "erase").LeadsTo(customersPath)
+		b.Get(customersPath).Says("ben was erased. Purchases without a user now: 1.")
+		b.Get(ben).Says("No purchases", "No events").SilentAbout("gold_monthly")
+		b.Get("/api-addons/admin/audit").Says("Merged two customers", "Erased a customer")
+	})
+}
+
 func TestACustomerIsFoundByUserOrderPurchaseAndToken(t *testing.T) {
 	sellers(t, func(t *testing.T, s *seller) {
 		token, id := s.buy(t, "ana/1", playfake.BuyOptions{ProductID: "gold_monthly"})

@@ -114,7 +114,7 @@ var causeWords = map[string]string{
 	"schedule": "Checked as planned", "refresh": "Read again by staff", "superseded": "Replaced by a later purchase",
 	"transfer": "Transferred by staff", "merge": "Moved by a merge of users", "erase": "Its user was erased",
 	"acknowledged": "Acknowledged", "unverified": "The store did not confirm it in time", "gone": "The store no longer knows it",
-	"voided": "Refunded or charged back",
+	"voided": "Refunded or charged back", "import": "Imported by the site",
 }
 
 func causeText(cause string) string {
@@ -132,8 +132,9 @@ var eventWords = map[string]string{
 	"membership.activated": "Membership activated", "membership.renewed": "Membership renewed", "membership.changed": "Membership changed",
 	"membership.grace_started": "Grace period started", "membership.suspended": "Membership suspended", "membership.resumed": "Membership resumed",
 	"membership.will_not_renew": "Membership will not renew", "membership.expired": "Membership expired", "membership.revoked": "Membership revoked",
-	"membership.transferred": "Membership transferred", "purchase.refunded": "Purchase refunded",
+	"membership.transferred": "Membership transferred", "membership.paid_twice": "Two subscriptions are paid", "purchase.refunded": "Purchase refunded",
 	"purchase.chargeback_review": "Chargeback to review", "purchase.theft_suspected": "Another user's purchase was presented",
+	"purchase.owner_unknown": "A purchase waits for a decision about its owner",
 }
 
 func eventText(event string) string {
@@ -162,6 +163,17 @@ func priceText(p countersign.IAPPurchase) string {
 		return "–"
 	}
 	return p.Price.Amount.String() + " " + p.Price.Currency
+}
+
+// addOns are the products of a purchase besides the one that it is shown as.
+func addOns(p countersign.IAPPurchase) string {
+	var others []string
+	for _, item := range p.Items {
+		if item.ProductID != p.ProductID {
+			others = append(others, item.ProductID)
+		}
+	}
+	return strings.Join(others, ", ")
 }
 
 func packageWords(p *countersign.IAPPackage) string {

@@ -16,7 +16,7 @@ var (
 	notificationKeys = []string{iap.KeyPushServiceAccount, iap.KeyPushAudience, iap.KeyPullSubscription}
 	onceKeys         = []string{iap.KeyOneTime}
 	testKeys         = []string{iap.KeyTestPurchases, iap.KeyTestUsers}
-	ownerKeys        = []string{iap.KeyClaimPolicy, iap.KeyTransferPolicy}
+	ownerKeys        = []string{iap.KeyClaimPolicy, iap.KeyTransferPolicy, iap.KeyUnknownPolicy}
 	outageKeys       = []string{iap.KeyLeewayHours}
 )
 

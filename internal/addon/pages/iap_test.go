@@ -77,12 +77,12 @@ func TestSettingsOfVerificationAreSavedWithTheForm(t *testing.T) {
 		b.Get(iapPath).Says("Store notifications", "Test purchases", "Owners of purchases")
 		b.Fill(
 			iapPath, iapPath, "iapPushServiceAccount", "push@project.iam.gserviceaccount.com", "iapPushAudience", "https://site.example/push",
-			"iapPullSubscription", " projects/tuneful/subscriptions/play", "iapTestPurchases", "allowlist", "iapTestUsers", "7,12", "iapClaimPolicy", "strict", "iapTransferPolicy", "transfer",
+			"iapPullSubscription", " projects/tuneful/subscriptions/play", "iapTestPurchases", "allowlist", "iapTestUsers", "7,12", "iapClaimPolicy", "strict", "iapTransferPolicy", "transfer", "iapUnknownAccountPolicy", "first_verified",
 		).LeadsTo(iapPath)
 		for key, want := range map[string]string{
 			iap.KeyPushServiceAccount: "push@project.iam.gserviceaccount.com", iap.KeyPushAudience: "https://site.example/push",
 			iap.KeyPullSubscription: "projects/tuneful/subscriptions/play",
-			iap.KeyTestPurchases:    "allowlist", iap.KeyTestUsers: "7, 12", iap.KeyClaimPolicy: "strict", iap.KeyTransferPolicy: "transfer",
+			iap.KeyTestPurchases:    "allowlist", iap.KeyTestUsers: "7, 12", iap.KeyClaimPolicy: "strict", iap.KeyTransferPolicy: "transfer", iap.KeyUnknownPolicy: "first_verified",
 		} {
 			s.wantValue(t, key, want)
 		}

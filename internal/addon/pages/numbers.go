@@ -1,12 +1,14 @@
 package pages
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"io"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -200,6 +202,47 @@ func chartLines() []frame.ChartLine {
 	return []frame.ChartLine{{Label: "Active", Kind: frame.Good}, {Label: "In grace", Kind: frame.Warning}, {Label: "On hold", Kind: frame.Danger}, {Label: "New"}}
 }
 
+// planColumns and planRows are the table of base plans.
+func planColumns() []frame.Column {
+	all := []frame.Column{{Label: "Product"}, {Label: "Base plan"}}
+	for _, label := range []string{"Active", "New", "Churned", "Free trials that were paid", "Recurring each month"} {
+		all = append(all, frame.Column{Label: label, Number: true})
+	}
+	return all
+}
+
+func (rep *numbersReport) planRows() []frame.Row {
+	rows := make([]frame.Row, len(rep.Plans))
+	for i, p := range rep.Plans {
+		churned := frame.Thousands(p.Churned)
+		if p.Before > 0 && p.Churned > 0 {
+			churned += " (" + percent(p.Churned, p.Before) + ")"
+		}
+		trials := "–"
+		if p.TrialsEnded > 0 {
+			trials = percent(p.TrialsOK, p.TrialsEnded) + " of " + frame.Thousands(p.TrialsEnded)
+		}
+		rows[i] = frame.Row{
+			frame.Mono(p.Product), frame.Mono(p.ID), frame.Amount(frame.Thousands(p.Active)), frame.Amount(frame.Thousands(p.New)),
+			frame.Amount(churned), frame.Amount(trials), frame.Amount(amounts(p.Recurring)),
+		}
+	}
+	return rows
+}
+
+func percent(part, whole int64) string {
+	return strconv.FormatFloat(100*float64(part)/float64(whole), 'f', 1, 64) + " %"
+}
+
+// amounts are money in several currencies.
+func amounts(list []numbers.Amount) string {
+	texts := make([]string, len(list))
+	for i, a := range list {
+		texts[i] = countersign.Money(a.Value).In(a.Currency)
+	}
+	return cmp.Or(strings.Join(texts, ", "), "–")
+}
+
 // file is the address of the file with the same filter.
 func (rep *numbersReport) file() string {
 	q := url.Values{"split": {rep.split}, "from": {rep.From.Format(time.DateOnly)}, "to": {rep.To.Format(time.DateOnly)}}
@@ -226,6 +269,9 @@ func (rep *numbersReport) totals() frame.Figures {
 	}
 	if sum.OneTime > 0 {
 		all = append(all, frame.Figure{Label: "One-time", Value: frame.Thousands(sum.OneTime), Note: "Products that were bought once."})
+	}
+	if rep.Recurring != nil {
+		all = append(all, frame.Figure{Label: "Monthly recurring revenue", Value: amounts(rep.Recurring), Note: "Of what renews, as of now."})
 	}
 	for i, c := range rep.Currencies {
 		all = append(all, frame.Figure{Label: "Revenue", Value: countersign.Money(revenue[i]).In(c), Note: "Paid minus refunded."})

@@ -2,6 +2,8 @@ package pages_test
 
 import (
 	"net/http"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -64,6 +66,41 @@ func TestNumbersLeaveOutTestPurchasesAndShowRevenue(t *testing.T) {
 		if second.Refunded != 1 || second.Revenue[0] >= 0 || r.Rows[len(r.Rows)-1].Revenue[0] != paid {
 			t.Errorf("after a refund: %+v", r.Rows[len(r.Rows)-2:])
 		}
+	})
+}
+
+// What recurs each month, what ended and what became of free trials, by product and base plan.
+func TestNumbersByProductAndPlan(t *testing.T) {
+	sellers(t, func(t *testing.T, s *seller) {
+		s.buy(t, "user-1", playfake.BuyOptions{ProductID: "silver_monthly"})
+		s.buy(t, "user-2", playfake.BuyOptions{ProductID: "gold_monthly", PlanID: "yearly"})
+		s.buy(t, "user-3", playfake.BuyOptions{ProductID: "gold_monthly", PlanID: "prepaid"})
+		kept, _ := s.buy(t, "user-4", playfake.BuyOptions{ProductID: "gold_monthly", OfferID: "trial"})
+		lost, _ := s.buy(t, "user-5", playfake.BuyOptions{ProductID: "gold_monthly", OfferID: "trial"})
+		if r := s.mustReport(t); r.Unpriced != 2 || r.Recurring != nil {
+			t.Errorf("before the catalogue is read: %+v, %d", r.Recurring, r.Unpriced)
+		}
+		s.do(t, membership.KindCatalogue)
+		if r := s.mustReport(t); r.Unpriced != 0 || !slices.Equal(r.Recurring, []numbers.Amount{{Currency: "EUR", Value: 299 + 417}}) {
+			t.Errorf("during the trials: %+v, %d", r.Recurring, r.Unpriced)
+		}
+		if err := s.play.Cancel(lost); err != nil {
+			t.Fatal(err)
+		}
+		s.pass(8 * 24 * time.Hour)
+		s.verify(t, "user-4", kept)
+		s.verify(t, "user-5", lost)
+		eur := func(value int64) []numbers.Amount { return []numbers.Amount{{Currency: "EUR", Value: value}} }
+		want := []numbers.Plan{
+			{Product: "gold_monthly", ID: "monthly", Active: 1, New: 2, Churned: 1, TrialsEnded: 2, TrialsOK: 1, Recurring: eur(499)},
+			{Product: "gold_monthly", ID: "prepaid", Active: 1, New: 1},
+			{Product: "gold_monthly", ID: "yearly", Active: 1, New: 1, Recurring: eur(417)},
+			{Product: "silver_monthly", ID: "monthly", Active: 1, New: 1, Recurring: eur(299)},
+		}
+		if r := s.mustReport(t); !reflect.DeepEqual(r.Plans, want) {
+			t.Errorf("%+v", r.Plans)
+		}
+		s.signedIn(t).Get(numbersPath+"?from=2026-11-09").Says("Monthly recurring revenue", "12.15 EUR", "gold_monthly", "yearly", "1 (50.0 %)", "50.0 % of 2")
 	})
 }
 

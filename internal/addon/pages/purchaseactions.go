@@ -26,6 +26,7 @@ var storeSteps = fault.NextSteps{
 	"other_store":          "the page In-app purchases has the switch",
 	"not_renewing":         "read the purchase from the store and check its state",
 	"conflict":             "try again",
+	"no_claim":             "it was decided already; read the page of the purchase",
 }
 
 // storeOutages are the codes of errors that an action shows although they are not the caller's.
@@ -128,6 +129,29 @@ func (p *Pages) transferPurchase(w http.ResponseWriter, r *frame.Request, d memb
 		},
 		done: func(in url.Values, _ countersign.IAPPurchase) string {
 			return "The purchase was transferred to " + strings.TrimSpace(in.Get("to")) + "."
+		},
+	})
+}
+
+// refusePurchase decides that a user who claims a purchase is not its owner.
+func (p *Pages) refusePurchase(w http.ResponseWriter, r *frame.Request, d membership.PurchaseDetails) error {
+	choices := make([]frame.Choice, len(d.Claimants))
+	for i, user := range d.Claimants {
+		choices[i] = frame.Choice{Value: user, Label: user}
+	}
+	return p.act(w, r, d, purchaseAction{
+		title: "Refuse the purchase", below: "/refuse", label: "Refuse the purchase", safe: true,
+		consequence: ofWhom(d) + " stays without an owner. The app tells the user that it belongs to another member. A transfer can still move it to the user.",
+		fields: []frame.Field{
+			{Name: "user_id", Label: "User ID", Kind: frame.Select, Choices: choices},
+			{Name: "reason", Label: "Reason", Required: true, Help: "For the audit log.", Example: "Another user bought it in the old app"},
+		},
+		check: frame.Required("user_id", "Choose a user.", "reason", "Type a reason."),
+		do: func(ctx context.Context, a people.Actor, in url.Values) (countersign.IAPPurchase, error) {
+			return p.addon.Members.RefuseOwner(ctx, a, d.Purchase.ID, in.Get("user_id"), in.Get("reason"))
+		},
+		done: func(in url.Values, _ countersign.IAPPurchase) string {
+			return "The purchase was refused to " + in.Get("user_id") + "."
 		},
 	})
 }

@@ -156,8 +156,11 @@ func (p purchasePage) actions() (all []templ.Component) {
 	if !p.TokenLost {
 		all = append(all, frame.Button{Label: "Read from the store", Icon: "refresh-cw", Path: purchasePath(p.Purchase.ID, "/refresh")})
 	}
-	if p.User != "" {
+	if p.User != "" || len(p.Claimants) > 0 {
 		link("Transfer", "/transfer", frame.Plain)
+	}
+	if len(p.Claimants) > 0 {
+		link("Refuse", "/refuse", frame.Plain)
 	}
 	if p.mayAct() && p.Purchase.AutoRenewing {
 		link("Defer the renewal", "/defer", frame.Plain)
@@ -167,6 +170,18 @@ func (p purchasePage) actions() (all []templ.Component) {
 		link("Refund", "/refund", frame.Danger)
 	}
 	return all
+}
+
+// items are the products of a subscription with add-ons.
+func (p purchasePage) items() []frame.Row {
+	rows := make([]frame.Row, len(p.Purchase.Items))
+	for i, item := range p.Purchase.Items {
+		rows[i] = frame.Row{
+			frame.Stack(frame.Mono(item.ProductID), frame.Muted(item.BasePlanID)), frame.Words(packageWords(item.Package)),
+			timeOf(item.ExpiresAt), frame.Words(frame.YesNo(item.AutoRenewing)),
+		}
+	}
+	return rows
 }
 
 func (p purchasePage) rows() []frame.Row {

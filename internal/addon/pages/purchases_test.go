@@ -18,6 +18,48 @@ func TestAPurchaseHasFactsAndATimeline(t *testing.T) {
 	})
 }
 
+func TestAPurchaseWithAddOnsShowsAllItems(t *testing.T) {
+	sellers(t, func(t *testing.T, s *seller) {
+		token, id := s.buy(t, "ana", playfake.BuyOptions{ProductID: "silver_monthly"})
+		if err := s.play.AddItem(token, playfake.Line{ProductID: "gold_monthly"}); err != nil {
+			t.Fatal(err)
+		}
+		b := s.signedIn(t)
+		b.Get(purchasesPath + "/" + id).SilentAbout("The subscription has add-ons")
+		b.Fill(purchasesPath+"/"+id, purchasesPath+"/"+id+"/refresh").LeadsTo(purchasesPath + "/" + id)
+		b.Get(purchasesPath+"/"+id).Says("The subscription has add-ons", "silver_monthly", "gold_monthly")
+		b.Get(customersPath + "/ana").Says("with gold_monthly")
+	})
+}
+
+func TestStaffDecidesToWhomAPurchaseBelongs(t *testing.T) {
+	sellers(t, func(t *testing.T, s *seller) {
+		token, err := s.play.Buy(playfake.BuyOptions{ProductID: "gold_monthly", Account: "of another backend"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, user := range []string{"ana", "ben"} {
+			if o, err := s.Members.Verify(t.Context(), user, token, ""); err != nil || !o.Pending {
+				t.Fatalf("%+v, %v", o, err)
+			}
+		}
+		found, err := s.Members.Find(t.Context(), operator, token)
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%+v, %v", found, err)
+		}
+		page := purchasesPath + "/" + found[0].Purchase.ID
+		b := s.signedIn(t)
+		b.Get("/api-addons/admin/notifications").Says("A purchase waits for its owner", "Decide")
+		b.Get(page).Says("These users claim it: ana, ben", "Nobody", "Refuse")
+		b.Fill(page+"/refuse", page+"/refuse", "user_id", "ben", "reason", "").Status(http.StatusUnprocessableEntity).Says("Type a reason.")
+		b.Fill(page+"/refuse", page+"/refuse", "user_id", "ben", "reason", "Not the buyer").LeadsTo(page)
+		b.Get(page).Says("The purchase was refused to ben.", "These users claim it: ana")
+		b.Fill(page+"/transfer", page+"/transfer", "to", "ana", "reason", "The buyer").LeadsTo(page)
+		b.Get(page).Says("Moved here by staff").SilentAbout("claim it")
+		b.Get("/api-addons/admin/audit?about=purchase").Says("Refused a purchase to a user", "Transferred a purchase")
+	})
+}
+
 func TestTestPurchasesAreMarked(t *testing.T) {
 	sellers(t, func(t *testing.T, s *seller) {
 		_, id := s.buy(t, "ana", playfake.BuyOptions{ProductID: "gold_monthly", Test: true})

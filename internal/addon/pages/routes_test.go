@@ -157,7 +157,7 @@ func TestScriptInEveryTextFieldIsShownAsText(t *testing.T) {
 		{"/api-addons/admin/packages/1", ""}, {"/api-addons/admin/history/1/restore", ""}, {"/admincp/apis/new", "/admincp/apis"},
 		{"/admincp/apis/1/reveal", ""}, {"/admincp/apis/1/rotate", ""},
 		{"/api-addons/admin/customers", ""}, {"/api-addons/admin/customers/user-1/grant", ""}, {"/api-addons/admin/purchases/pur_1/transfer", ""},
-		{"/api-addons/admin/purchases/pur_1/defer", ""}, {"/api-addons/admin/purchases/pur_1/refund", ""},
+		{"/api-addons/admin/purchases/pur_1/defer", ""}, {"/api-addons/admin/purchases/pur_1/refund", ""}, {"/api-addons/admin/purchases/pur_1/refuse", ""},
 		{"/api-addons/admin/webhooks/new", "/api-addons/admin/webhooks"}, {"/api-addons/admin/webhooks/1/edit", ""},
 	}
 	for _, f := range forms {

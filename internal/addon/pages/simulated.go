@@ -156,6 +156,7 @@ func (s simulatedPage) facts() frame.Facts {
 		{Label: "State in the store", Value: simulatedState(s.Purchase)},
 		{Label: "User", Value: frame.Words(s.User)},
 		{Label: "Product", Value: frame.Mono(s.Product)},
+		{Label: "Base plan", Value: frame.Mono(s.Plan)},
 		{Label: "Acknowledged", Value: frame.Words(frame.YesNo(s.Acknowledged))},
 		{Label: "Ends or renews", Value: endOf(s.Purchase)},
 		{Label: "Next by itself", Value: nextOf(s.Purchase)},

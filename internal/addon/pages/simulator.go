@@ -28,8 +28,8 @@ type simulatorPage struct {
 
 // orderForm is a purchase as it was typed.
 type orderForm struct {
-	user, product string
-	errs          frame.Errors
+	user, product, plan string
+	errs                frame.Errors
 }
 
 // codeTestModeOff is that of an error of the simulated store that does not answer.
@@ -75,18 +75,18 @@ func (p *Pages) simulatorPage(r *frame.Request, f orderForm) (frame.Page, error)
 // buySimulated buys in the simulated store, as the app of a user does.
 func (p *Pages) buySimulated(w http.ResponseWriter, r *frame.Request) error {
 	return p.frame.Submit(w, r, frame.Form{
-		Fields: []string{"user", "product"},
+		Fields: []string{"user", "product", "plan"},
 		About:  map[string]string{fault.CodeInvalid: "user"},
 		Check:  frame.Required("user", "Type the ID that the user has on your site.", "product", "Choose a product."),
 		Do: func(in url.Values) error {
-			step, err := p.addon.Simulator.Buy(r.Context(), r.Actor, simulator.Order{User: in.Get("user"), Product: in.Get("product")})
+			step, err := p.addon.Simulator.Buy(r.Context(), r.Actor, simulator.Order{User: in.Get("user"), Product: in.Get("product"), Plan: in.Get("plan")})
 			if err != nil {
 				return err
 			}
 			return p.frame.Redirect(w, r, simulatedPath(step.Purchase.Ref), "Bought "+step.Purchase.Product+" as the user "+step.Purchase.User+".")
 		},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
-			return p.simulatorPage(r, orderForm{user: in.Get("user"), product: in.Get("product"), errs: wrong})
+			return p.simulatorPage(r, orderForm{user: in.Get("user"), product: in.Get("product"), plan: in.Get("plan"), errs: wrong})
 		},
 	})
 }
@@ -116,6 +116,11 @@ func productChoices(products []simulator.Product, packages []iap.Package) (list 
 		list = append(list, frame.Choice{Value: one.ID, Label: name + " (" + one.ID + ")"})
 	}
 	return list
+}
+
+// planChoices are the base plans of every product.
+var planChoices = []frame.Choice{
+	{Value: simulator.Monthly, Label: "Monthly"}, {Value: simulator.Yearly, Label: "Yearly"}, {Value: simulator.Prepaid, Label: "Prepaid for a month, without renewal"},
 }
 
 // rows is the table of purchases.

@@ -182,6 +182,9 @@ func verificationDefinitions() []Definition {
 		purchase("Owners of purchases", Definition{Key: iap.KeyTransferPolicy, Label: "The same purchase, brought by another user", Type: TypeChoice, Example: string(entitle.TransferIfInactive),
 			Choices: []Choice{{string(entitle.Keep), "Stays with its owner"}, {string(entitle.TransferIfInactive), "Moves if its owner has no membership from it"}, {string(entitle.Transfer), "Moves to that user"}},
 			Help:    "Only for purchases that name no user. A purchase that names its user never moves by itself."}),
+		purchase("Owners of purchases", Definition{Key: iap.KeyUnknownPolicy, Label: "A purchase with another system's account id", Type: TypeChoice, Example: string(entitle.FirstVerified),
+			Choices: []Choice{{string(entitle.AskSite), "Waits until the site or an administrator decides"}, {string(entitle.RefuseUnknown), "Is refused"}, {string(entitle.FirstVerified), "Belongs to the first user who brings it"}},
+			Help:    "For an app whose subscriptions another system has sold. While a purchase waits, its user has no membership from it, and the site gets the event purchase.owner_unknown."}),
 		purchase("Outages of the store", Definition{Key: iap.KeyLeewayHours, Label: "Hours of access while the store can't be asked", Type: TypeText, Default: "6", Example: "12", check: iap.CheckLeeway,
 			Help: "When the paid time has passed and the store does not answer, the membership continues for so many hours: 0 to 24. Empty is 6."}),
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -30,13 +31,15 @@ const (
 type Order struct {
 	// User is the site's id of the buyer, Product the id of a mapped product.
 	User, Product string
+	// Plan is one of [Plans], "" for the first.
+	Plan string
 	// Replaces is the reference of the buyer's purchase that this one replaces, "" for none.
 	Replaces string
 }
 
 // Buy buys a product, verifies the purchase as the app does, and then has the site process what
 // the store sends about it. Errors are Conflict (test_mode_off, iap_disabled, not_possible,
-// simulator_full), Invalid for a user or a product that can't be used, and those of a
+// simulator_full), Invalid for a user, a product or a plan that can't be used, and those of a
 // verification.
 func (s *Service) Buy(ctx context.Context, actor people.Actor, o Order) (Step, error) {
 	selling, err := s.admit(ctx, actor)
@@ -72,16 +75,19 @@ func (s *Service) Buy(ctx context.Context, actor people.Actor, o Order) (Step, e
 	return run.finish(step)
 }
 
-// check returns all that is wrong with an order, with Fields "user" and "product".
+// check returns all that is wrong with an order, with Fields "user", "product" and "plan".
 func (o Order) check(packages map[string]int64) error {
-	var wrongUser, wrongProduct error
+	var wrongUser, wrongProduct, wrongPlan error
 	if problem := input.UserID(o.User); problem != "" {
 		wrongUser = input.Invalid("invalid_request", map[string]string{"user": problem})
 	}
 	if packages[o.Product] == 0 {
 		wrongProduct = input.Invalid(fault.CodeInvalid, map[string]string{"product": fmt.Sprintf("The product %q is not mapped to a package in the published settings", o.Product)})
 	}
-	return fault.All(wrongUser, wrongProduct)
+	if o.Plan != "" && !slices.Contains(Plans(), o.Plan) {
+		wrongPlan = input.Invalid(fault.CodeInvalid, map[string]string{"plan": "Use " + strings.Join(Plans(), ", ")})
+	}
+	return fault.All(wrongUser, wrongProduct, wrongPlan)
 }
 
 // buy buys a product and returns the purchase token.
@@ -103,7 +109,7 @@ func (st *state) buy(o Order, account string) (token string, err error) {
 		}
 		replaced = old.Token
 	}
-	token, err = st.store.Buy(playfake.BuyOptions{ProductID: o.Product, Account: account, Replaces: replaced, Overlap: overlap, Unnoticed: true})
+	token, err = st.store.Buy(playfake.BuyOptions{ProductID: o.Product, PlanID: o.Plan, Account: account, Replaces: replaced, Overlap: overlap, Unnoticed: true})
 	if err != nil {
 		return "", fault.WithCause(errNotPossible, err)
 	}

@@ -58,6 +58,32 @@ func TestASubscriptionIsPausedCancelledAndEnds(t *testing.T) {
 	})
 }
 
+// A prepaid plan ends with the time that was paid, and a yearly one renews after a year.
+func TestAPlanDecidesWhatFollowsThePaidTime(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for _, c := range []struct {
+			plan, next string
+			until      time.Time
+			events     []string
+		}{
+			{simulator.Prepaid, "expired", noon.AddDate(0, 1, 0), []string{"expired"}},
+			{simulator.Yearly, "active", noon.AddDate(1, 1, 0), []string{"renewed"}},
+		} {
+			step, err := f.Simulator.Buy(t.Context(), operator, simulator.Order{User: "ana", Product: "gold_monthly", Plan: c.plan})
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantStep(t, step, "active", "active", gold, "activated")
+			if p := step.Purchase; p.Plan != c.plan || !p.ExpiresAt.Equal(c.until) || p.NextState != c.next || slices.Contains(p.Acts, simulator.Renew) != (c.next == "active") {
+				t.Errorf("%+v", p)
+			}
+			wantStep(t, f.do(t, step.Purchase.Ref, simulator.Wait), c.next, c.next, gold, c.events...)
+		}
+		_, err := f.Simulator.Buy(t.Context(), operator, simulator.Order{User: "ana", Product: "gold_monthly", Plan: "weekly"})
+		wantCode(t, err, "invalid")
+	})
+}
+
 // Every act that a purchase lists can be done, and every other one is refused.
 func TestActsAreThoseThatArePossible(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {

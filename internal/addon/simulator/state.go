@@ -63,14 +63,28 @@ func (st *state) advance(to time.Time) {
 	st.store.AdvanceTo(to)
 }
 
-// The base plan of every product: it renews each month, and a declined payment is followed by
-// a day of silent retries, a week of grace and 53 days on hold, as in the store's defaults. What is bought once has a
-// purchase option in place of it.
+// The base plans of every subscription. What is bought once has a purchase option in place of them.
 const (
-	planID         = "monthly"
-	graceDays      = 7
+	Monthly        = "monthly"
+	Yearly         = "yearly"
+	Prepaid        = "prepaid" // paid for a month, and never renewed by itself
 	purchaseOption = "buy"
 )
+
+// Plans lists the base plans of every product, of which the first one is bought unless another one is named.
+func Plans() []string { return []string{Monthly, Yearly, Prepaid} }
+
+// plansFor are the base plans of a product with a price for a month. A declined payment is followed by a day of silent
+// retries, a week of grace and 53 days on hold, as in the store's defaults.
+func plansFor(price playfake.Money) []playfake.Plan {
+	const graceDays, monthsPaid = 7, 10
+	year := price.Times(monthsPaid)
+	return []playfake.Plan{
+		{ID: Monthly, Kind: playfake.AutoRenewing, Period: "P1M", Price: price, Grace: graceDays},
+		{ID: Yearly, Kind: playfake.AutoRenewing, Period: "P1Y", Price: year, Grace: graceDays},
+		{ID: Prepaid, Kind: playfake.Prepaid, Period: "P1M", Price: price},
+	}
+}
 
 // read returns the store as it is now, for reading. due reports that something happened since
 // the last change that has to be written.
@@ -116,8 +130,8 @@ func (s *Service) open(sealed []byte, selling iap.Selling) (*state, error) {
 	return st, addProducts(store, selling)
 }
 
-// addProducts adds the mapped products that the store does not sell yet, each for five more than the last. Those that left the map
-// stay, for the subscriptions that go on.
+// addProducts adds the mapped products that the store does not sell yet, each for five more than the last, and the plans that those
+// of an earlier version lack. Those that left the map stay, for the subscriptions that go on.
 func addProducts(store *playfake.Store, selling iap.Selling) error {
 	sold := store.Products()
 	ids := slices.SortedFunc(maps.Keys(selling.Packages), func(a, b string) int {
@@ -125,14 +139,19 @@ func addProducts(store *playfake.Store, selling iap.Selling) error {
 	})
 	for _, id := range ids {
 		price := playfake.Money{Currency: "EUR", Units: 4 + 5*int64(len(store.Products())), Nanos: 990_000_000}
-		plan := playfake.Plan{ID: planID, Kind: playfake.AutoRenewing, Period: "P1M", Price: price, Grace: graceDays}
-		if _, once := selling.OneTime[id]; once {
-			plan = playfake.Plan{ID: purchaseOption, Kind: playfake.OneTime, Price: price}
+		_, once := selling.OneTime[id]
+		known := slices.IndexFunc(sold, func(p playfake.Product) bool { return p.ID == id && (p.Plans[0].Kind == playfake.OneTime) == once })
+		if known >= 0 {
+			price = sold[known].Plans[0].Price
 		}
-		if slices.ContainsFunc(sold, func(p playfake.Product) bool { return p.ID == id && p.Plans[0].Kind == plan.Kind }) {
+		plans := plansFor(price)
+		if once {
+			plans = []playfake.Plan{{ID: purchaseOption, Kind: playfake.OneTime, Price: price}}
+		}
+		if known >= 0 && len(sold[known].Plans) == len(plans) {
 			continue
 		}
-		if err := store.AddProduct(playfake.Product{ID: id, Title: id, Plans: []playfake.Plan{plan}}); err != nil {
+		if err := store.AddProduct(playfake.Product{ID: id, Title: id, Plans: plans}); err != nil {
 			return fmt.Errorf("simulator: %w", err)
 		}
 	}

@@ -186,6 +186,8 @@ const (
 	PriceDecrease       = "PRICE_DECREASE"
 	PriceIncrease       = "PRICE_INCREASE" // the user has to agree before it counts
 	OptOutPriceIncrease = "OPT_OUT_PRICE_INCREASE"
+	// PriceStepUp is not of Google's modes: the price after an offer, to which the user has to agree in some countries.
+	PriceStepUp = "PRICE_STEP_UP"
 )
 
 // notices are how many days before a higher price its change is announced. A lower one counts
@@ -203,7 +205,7 @@ func (s *Store) ChangePrice(productID, planID string, price Money, mode string) 
 	}
 	plan.Price = price
 	state := "CONFIRMED"
-	if mode == PriceIncrease {
+	if mode == PriceIncrease || mode == PriceStepUp {
 		state = "OUTSTANDING"
 	}
 	for _, p := range s.state.Purchases {
@@ -212,11 +214,19 @@ func (s *Store) ChangePrice(productID, planID string, price Money, mode string) 
 				it.Change = s.newPriceChange(p, mode)
 				it.Change.State, it.Change.Price = state, price
 				p.Revision++
-				s.notify(p, notePriceChange)
+				s.notify(p, it.Change.note())
 			}
 		}
 	}
 	return nil
+}
+
+// note is the notification about a change of its state.
+func (c *priceChange) note() int {
+	if c.Mode == PriceStepUp {
+		return noteStepUp
+	}
+	return notePriceChange
 }
 
 func (s *Store) newPriceChange(p *purchase, mode string) *priceChange {
@@ -230,17 +240,19 @@ func (s *Store) newPriceChange(p *purchase, mode string) *priceChange {
 // AcceptPrice agrees to a higher price.
 func (s *Store) AcceptPrice(token string) error {
 	return s.act(token, func(p *purchase) error {
-		agreed := false
+		var agreed *priceChange
 		for i := range p.Items {
 			if c := p.Items[i].Change; c != nil && c.State == "OUTSTANDING" {
-				c.State, agreed = "CONFIRMED", true
+				c.State, agreed = "CONFIRMED", c
 			}
 		}
-		if !agreed {
+		if agreed == nil {
 			return errors.New("no change of the price is waiting")
 		}
-		s.notify(p, notePriceChange)
-		s.notify(p, notePriceConfirmed)
+		s.notify(p, agreed.note())
+		if agreed.Mode != PriceStepUp {
+			s.notify(p, notePriceConfirmed)
+		}
 		return nil
 	})
 }

@@ -15,6 +15,9 @@ type Money struct {
 // nanosPerUnit is the number of nanos in a unit of a currency.
 const nanosPerUnit = 1_000_000_000
 
+// Times returns the amount n times.
+func (m Money) Times(n int64) Money { return m.part(n, 1) }
+
 // part returns the amount × of / in.
 func (m Money) part(of, in int64) Money {
 	cents := (m.Units*100 + m.Nanos/(nanosPerUnit/100)) * of / in

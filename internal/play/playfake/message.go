@@ -26,6 +26,7 @@ const (
 	noteCancelScheduled = 18
 	notePriceChange     = 19
 	notePendingCanceled = 20
+	noteStepUp          = 22
 )
 
 // Codes of notifications about products that are bought once.

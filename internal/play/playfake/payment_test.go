@@ -172,6 +172,23 @@ func TestAChangeOfThePrice(t *testing.T) {
 		s.AdvanceTo(end.AddDate(0, 1, 0))
 		s.want(token, play.Expired, end.AddDate(0, 1, 0), play.CodePurchased, play.CodePriceChanged, play.CodeRenewed, play.CodeCanceled, play.CodeExpired)
 	})
+	t.Run("after an offer", func(t *testing.T) {
+		s := newShop(t)
+		token := s.buy(playfake.BuyOptions{})
+		end := s.get(token).Items[0].ExpiresAt
+		s.must(s.ChangePrice("gold_monthly", "monthly", higher, playfake.PriceStepUp))
+		if got := s.want(token, play.Active, end, play.CodePurchased, play.CodePriceConsentChanged).Items[0]; got.StepUp != "pending" || got.PriceChange != nil {
+			t.Errorf("asked: %+v", got)
+		}
+		s.must(s.AcceptPrice(token))
+		if got := s.want(token, play.Active, end, play.CodePriceConsentChanged).Items[0].StepUp; got != "confirmed" {
+			t.Errorf("accepted: %q", got)
+		}
+		s.AdvanceTo(end)
+		if got := s.want(token, play.Active, end.AddDate(0, 1, 0), play.CodeRenewed).Items[0]; got.StepUp != "completed" || got.Price.Units != 6 {
+			t.Errorf("renewed: %+v", got)
+		}
+	})
 	t.Run("that needs no consent", func(t *testing.T) {
 		s := newShop(t)
 		token := s.buy(playfake.BuyOptions{})

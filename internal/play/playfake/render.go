@@ -95,7 +95,9 @@ func (s *Store) renderItem(p *purchase, i *item) *publisher.SubscriptionPurchase
 		return l
 	}
 	plan := &publisher.AutoRenewingPlan{AutoRenewEnabled: (p.renews() || p.Unnoticed && p.mayRenew()) && i.Deferred == "" && !i.DeferredRemoval, RecurringPrice: i.Price.google()}
-	if c := i.Change; c != nil {
+	if c := i.Change; c != nil && c.Mode == PriceStepUp {
+		plan.PriceStepUpConsentDetails = &publisher.PriceStepUpConsentDetails{State: consentStates[c.State]}
+	} else if c != nil {
 		plan.PriceChangeDetails = &publisher.SubscriptionItemPriceChangeDetails{
 			PriceChangeMode: c.Mode, PriceChangeState: c.State, NewPrice: c.Price.google(), ExpectedNewPriceChargeTime: timestamp(c.At),
 		}
@@ -109,6 +111,9 @@ func (s *Store) renderItem(p *purchase, i *item) *publisher.SubscriptionPurchase
 	l.AutoRenewingPlan = plan
 	return l
 }
+
+// consentStates are the names of a consent, by those of a change of price.
+var consentStates = map[string]string{"OUTSTANDING": "PENDING", "CONFIRMED": "CONFIRMED", "APPLIED": "COMPLETED"}
 
 func (s *Store) renderPhase(i *item) *publisher.OfferPhase {
 	phase := s.phaseOf(i)

@@ -81,10 +81,14 @@ type SubscriptionPurchaseLineItem struct {
 // The parts of a product of a subscription.
 type (
 	AutoRenewingPlan struct {
-		AutoRenewEnabled   bool                                `json:"autoRenewEnabled,omitempty"`
-		InstallmentDetails *InstallmentPlan                    `json:"installmentDetails,omitempty"`
-		PriceChangeDetails *SubscriptionItemPriceChangeDetails `json:"priceChangeDetails,omitempty"`
-		RecurringPrice     *Money                              `json:"recurringPrice,omitempty"`
+		AutoRenewEnabled          bool                                `json:"autoRenewEnabled,omitempty"`
+		InstallmentDetails        *InstallmentPlan                    `json:"installmentDetails,omitempty"`
+		PriceChangeDetails        *SubscriptionItemPriceChangeDetails `json:"priceChangeDetails,omitempty"`
+		PriceStepUpConsentDetails *PriceStepUpConsentDetails          `json:"priceStepUpConsentDetails,omitempty"`
+		RecurringPrice            *Money                              `json:"recurringPrice,omitempty"`
+	}
+	PriceStepUpConsentDetails struct {
+		State string `json:"state,omitempty"`
 	}
 	InstallmentPlan struct {
 		InitialCommittedPaymentsCount   int64  `json:"initialCommittedPaymentsCount,omitempty"`

@@ -1,0 +1,2 @@
+package android.app
+class Activity : android.content.Context()

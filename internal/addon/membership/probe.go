@@ -1,0 +1,73 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/play"
+)
+
+// probeWait is the time between two questions whether the store answers again.
+const probeWait = 2 * time.Second
+
+// errOthersWait means that the store was not asked, because it does not answer others.
+var errOthersWait = errors.New("membership: others wait for the store")
+
+// isOutage reports whether a verification is queued because the store does not answer.
+func isOutage(failed error) bool {
+	return failed != nil && !isUnknown(failed) && !fault.HasCode(failed, "store_not_authorised")
+}
+
+// probeTask is the task that finds out when the store answers again.
+func (s *Service) probeTask(failed error) Task {
+	wait := probeWait
+	if ours := fault.Of(failed); ours != nil {
+		wait = max(wait, ours.RetryAfter)
+	}
+	return Task{Kind: KindProbe, Key: RepeatingKey, Due: s.now().Add(wait)}
+}
+
+// doProbe asks the store about the verification that was queued first, and has all repeated once it answers. Meanwhile
+// none of them is sent to the store.
+func (s *Service) doProbe(ctx context.Context, _ []byte) (again time.Time, err error) {
+	first, err := s.db.OldestQueuedVerification(ctx)
+	if err != nil {
+		return time.Time{}, ignoreNotFound(err)
+	}
+	store, _, err := s.openToken(ctx, first.TokenDigest, origin{first.Simulated, first.Application})
+	if fault.HasCode(err, codeNotConfigured) {
+		return s.now().Add(time.Minute), nil
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	if token, err := s.box().Open(purposeQueued, first.Sealed); err == nil {
+		_, err := s.askOnce(ctx, store.Subscription, string(token))
+		if reason, after := reasonOf(err); reason == play.Unavailable {
+			return s.now().Add(max(probeWait, after)), nil
+		}
+	}
+	return time.Time{}, s.repeatQueued(ctx)
+}
+
+// repeatQueued has the queued verifications repeated: first one of each user, then a second one of each, so that those of a
+// user who has many delay nobody. Those that the store did not know have a schedule of their own.
+func (s *Service) repeatQueued(ctx context.Context) error {
+	var tasks []Task
+	turns := map[string]time.Duration{}
+	err := eachQueued(ctx, s.db, func(q addondb.QueuedVerification) error {
+		if q.Unknown {
+			return nil
+		}
+		tasks = append(tasks, verifyTask(q.ID, s.now().Add(turns[q.UserID])))
+		turns[q.UserID] += time.Second
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.putAll(ctx, tasks)
+}
