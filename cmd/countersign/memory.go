@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime/debug"
 	"runtime/metrics"
-	"slices"
 	"time"
 
 	"github.com/countersign/countersign/internal/group"
@@ -15,14 +14,12 @@ import (
 // but beyond heapRoom only by three quarters of that. Stacks are read through by
 // each collection, so with thousands of connections there is stackRoom for each
 // byte of them: else the collector takes more time than the requests. Strangers
-// decide how many there are, so this ends at mostStackRoom. What lives no longer
-// than a burst of requests counts for nothing.
+// decide how many there are, so beyond manyStacks there is a byte for each.
 const (
 	serverGCPercent = 400
 	heapRoom        = 120 << 20
 	stackRoom       = 8
-	mostStackRoom   = 16 << 20
-	burst           = 5 // readings, one a second
+	manyStacks      = 16 << 20
 )
 
 // tuneMemory follows the live heap until ctx ends. Whoever sets GOGC or
@@ -37,24 +34,13 @@ func (a *app) tuneMemory(ctx context.Context) {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
 	}()
-	var lived [burst]int64
-	readings := 0
-	group.Every(ctx, time.Second, func(context.Context) {
-		live, stacks := memoryInUse()
-		lived[readings%burst] = live
-		readings++
-		debug.SetMemoryLimit(memoryLimit(slices.Min(lived[:min(readings, burst)]), stacks))
-	})
-}
-
-// memoryInUse reads how many bytes live in the heap, and how many the stacks take.
-func memoryInUse() (live, stacks int64) {
-	read := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
-	metrics.Read(read)
-	return int64(read[0].Value.Uint64()), int64(read[1].Value.Uint64())
+	group.Every(ctx, time.Second, func(context.Context) { debug.SetMemoryLimit(memoryLimit()) })
 }
 
 // memoryLimit is how much memory the runtime may use, in bytes.
-func memoryLimit(live, stacks int64) int64 {
-	return max(heapRoom, live/4*7+stacks+min(stackRoom*stacks, mostStackRoom))
+func memoryLimit() int64 {
+	read := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(read)
+	live, stacks := int64(read[0].Value.Uint64()), int64(read[1].Value.Uint64())
+	return max(heapRoom, live/4*7+stacks+min(stackRoom*stacks, max(manyStacks, stacks)))
 }
