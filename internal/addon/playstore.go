@@ -59,7 +59,9 @@ func productsOf(found []play.Product) (list []membership.Product) {
 		one := membership.Product{ID: p.ID, OneTime: p.OneTime, Periods: map[string]string{}}
 		for _, b := range p.BasePlans {
 			one.Active = one.Active || b.State == "active"
-			one.Periods[b.ID] = b.Period
+			if b.Period != "" { // that of a one-time product has none
+				one.Periods[b.ID] = b.Period
+			}
 		}
 		list = append(list, one)
 	}

@@ -41,8 +41,11 @@ func oneTimeOf(p *publisher.ProductPurchaseV2) (Subscription, error) {
 	if p.PurchaseStateContext != nil {
 		s.State = State(p.PurchaseStateContext.PurchaseState)
 	}
-	if s.State == "" {
+	switch {
+	case s.State == "":
 		return s, errors.New("the answer has no state")
+	case s.State == Purchased && s.StartedAt.IsZero():
+		return s, errors.New("the answer does not say when it was paid")
 	}
 	for _, line := range p.ProductLineItem {
 		item := Item{ProductID: line.ProductID, OrderID: p.OrderID, Quantity: 1}

@@ -1,7 +1,9 @@
 package addondb
 
 import (
+	"cmp"
 	"context"
+	"math"
 
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -62,21 +64,22 @@ type PaidDays struct {
 	Days   int64
 }
 
-// PaidDays lists those of a user and a package that were not refunded, in the order in which they were accepted, before
-// the purchase with an id; 0 for a new one.
-func (d *DB) PaidDays(ctx context.Context, user, environment string, pack, before int64) ([]PaidDays, error) {
+// PaidDays lists those of a user and a package that were not refunded, in the order in which they were paid, before a
+// purchase: the time when that was paid and its id, 0 for a new one.
+func (d *DB) PaidDays(ctx context.Context, user, environment string, pack int64, paidAt sqldb.Time, id int64) ([]PaidDays, error) {
 	return sqldb.List(ctx, d.Queries, func(r sqldb.Row) (p PaidDays, err error) {
 		err = r.Scan(&p.PaidAt, &p.Days)
 		return p, err
 	}, `SELECT p.started_at, i.days * i.quantity FROM purchases p JOIN purchase_items i ON i.purchase_id = p.id
 		WHERE p.user_id = $1 AND p.environment = $2 AND i.package_id = $3 AND i.days > 0 AND p.status IN ('active', 'expired')
-		AND (p.id < $4 OR $4 = 0) ORDER BY p.id, i.position`, user, environment, pack, before)
+		AND (p.started_at, p.id) < ($4, $5) ORDER BY p.started_at, p.id, i.position`, user, environment, pack, paidAt, cmp.Or(id, math.MaxInt64))
 }
 
-// RunningDays lists the names of a user's purchases for some days that have not ended.
-func (d *DB) RunningDays(ctx context.Context, user string) ([]string, error) {
+// RunningDays lists the names of a user's purchases for some days that have not ended and were paid after one: the time
+// when that was paid, zero for all, and its id.
+func (d *DB) RunningDays(ctx context.Context, user string, paidAt sqldb.Time, id int64) ([]string, error) {
 	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT name FROM purchases WHERE user_id = $1 AND one_time AND status = 'active'
-		AND expires_at IS NOT NULL ORDER BY id`, user)
+		AND expires_at IS NOT NULL AND (started_at, id) > (coalesce($2, ''), $3) ORDER BY started_at, id`, user, paidAt, id)
 }
 
 // PurchaseSource is an item of a purchase as a source of its owner's membership.

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -84,11 +85,20 @@ func (s *Service) acknowledge(ctx context.Context, store Store, selling iap.Sell
 func accept(ctx context.Context, store Store, p addondb.Purchase, main addondb.PurchaseItem, token, account string) error {
 	switch {
 	case p.OneTime && main.Days != entitle.Lifetime:
-		return store.Consume(ctx, main.ProductID, token)
+		err := store.Consume(ctx, main.ProductID, token)
+		if reason, _ := reasonOf(err); reason == play.Refused && isConsumed(ctx, store, token) { // meanwhile
+			return nil
+		}
+		return err
 	case p.OneTime:
 		return store.AcknowledgeOneTime(ctx, main.ProductID, token)
 	}
 	return store.Acknowledge(ctx, main.ProductID, token, account, "")
+}
+
+func isConsumed(ctx context.Context, store Store, token string) bool {
+	sub, err := store.OneTime(ctx, token)
+	return err == nil && len(sub.Items) > 0 && sub.Items[0].Consumed
 }
 
 // doAcknowledge is the task of an acknowledgement. It fails until the store has accepted it,

@@ -35,7 +35,8 @@ func (s *Service) Cancel(ctx context.Context, actor people.Actor, name string, f
 }
 
 // Revoke has the store refund a purchase and end its access at once: all of it, or prorated
-// the rest of the period. A one-time product is refunded as a whole. The purchase is read again afterwards: what the store says counts.
+// the rest of the period. A one-time product is refunded as a whole. The purchase is read again afterwards: what the store
+// says counts.
 func (s *Service) Revoke(ctx context.Context, actor people.Actor, name string, prorated bool) (countersign.IAPPurchase, error) {
 	detail := map[bool]string{true: "prorated refund", false: "full refund"}[prorated]
 	return s.act(ctx, actor, name, &storeAction{access.ActionPurchaseRevoke, detail, func(ctx context.Context, store Store, token string, items []addondb.PurchaseItem) error {
@@ -43,7 +44,7 @@ func (s *Service) Revoke(ctx context.Context, actor people.Actor, name string, p
 		case isOnce(items) && prorated:
 			return errOneTime
 		case isOnce(items):
-			return store.RefundOrder(ctx, mainItem(items).OrderID, true)
+			return refundOrder(ctx, store, items, true)
 		}
 		return store.Revoke(ctx, token, prorated)
 	}})
@@ -54,12 +55,16 @@ func (s *Service) Revoke(ctx context.Context, actor people.Actor, name string, p
 func (s *Service) Refund(ctx context.Context, actor people.Actor, name string, revoke bool) (countersign.IAPPurchase, error) {
 	detail := map[bool]string{true: "access ends", false: "access continues"}[revoke]
 	return s.act(ctx, actor, name, &storeAction{access.ActionPurchaseRefund, detail, func(ctx context.Context, store Store, _ string, items []addondb.PurchaseItem) error {
-		main := mainItem(items)
-		if main == nil || main.OrderID == "" {
-			return fault.Conflict("no_order", "Nothing was paid for this purchase yet")
-		}
-		return store.RefundOrder(ctx, main.OrderID, revoke)
+		return refundOrder(ctx, store, items, revoke)
 	}})
+}
+
+func refundOrder(ctx context.Context, store Store, items []addondb.PurchaseItem, revoke bool) error {
+	main := mainItem(items)
+	if main == nil || main.OrderID == "" {
+		return fault.Conflict("no_order", "Nothing was paid for this purchase yet")
+	}
+	return store.RefundOrder(ctx, main.OrderID, revoke)
 }
 
 // The bounds of the days by which a renewal can be deferred: the store's (1.9).
@@ -236,8 +241,10 @@ func (s *Service) Transfer(ctx context.Context, actor people.Actor, name, to, re
 		if err := s.recompute(ctx, tx, change{purchase: p, moved: moved(from, to)}, append(users, from, to)...); err != nil {
 			return err
 		}
-		if err := s.shiftDays(ctx, tx.DB, from, to); err != nil {
-			return err
+		if hasDays(p) { // with its own
+			if err := s.shiftDays(ctx, tx.DB, p.StartedAt, 0, from, to); err != nil {
+				return err
+			}
 		}
 		return s.guard.Audit(ctx, tx.DB, actor, people.Event{Action: access.ActionPurchaseTransfer, Subject: name, Before: from, After: to, Detail: reason})
 	})

@@ -184,8 +184,8 @@ func (s *Service) follow(ctx context.Context, tx *txn, row, next addondb.Purchas
 	if err := s.recompute(ctx, tx, why, users...); err != nil {
 		return err
 	}
-	if refunded := next.Status == string(entitle.Revoked); next.OneTime && row.ID != 0 && (refunded || row.ExpiresAt != next.ExpiresAt || row.UserID != next.UserID) {
-		if err := s.shiftDays(ctx, tx.DB, row.UserID, next.UserID); err != nil {
+	if hasDays(next) {
+		if err := s.shiftDays(ctx, tx.DB, next.StartedAt, next.ID, row.UserID, next.UserID); err != nil {
 			return err
 		}
 	}

@@ -85,8 +85,11 @@ func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, selling iap.Sel
 			return err
 		}
 	}
-	_, sold := selling.OneTime[n.Product] // the app may sell others without the site
-	processed := n.Token == "" || !ours || n.Kind == NotifyOneTime && !sold
+	concerns, err := concernsUs(ctx, tx, selling, n, message.TokenDigest)
+	if err != nil {
+		return err
+	}
+	processed := n.Token == "" || !ours || !concerns
 	if processed {
 		message.ProcessedAt, message.Result = s.timestamp(), "not needed"
 	}
@@ -98,6 +101,15 @@ func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, selling iap.Sel
 		return err
 	}
 	return s.putNotified(ctx, tx, n, message.TokenDigest, s.now().Add(wait))
+}
+
+// concernsUs reports whether a notification may be about a product of the site: apps sell one-time products without it, too.
+func concernsUs(ctx context.Context, tx *addondb.DB, selling iap.Selling, n Notification, digest []byte) (bool, error) {
+	if _, sold := selling.OneTime[n.Product]; sold || n.Kind != NotifyOneTime {
+		return true, nil
+	}
+	known, err := tx.PurchaseByToken(ctx, platform, digest) // it may have left the map
+	return known.ID != 0, ignoreNotFound(err)
 }
 
 // message is a notification as it is stored: the body and the token are sealed.

@@ -2,7 +2,6 @@ package membership
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // Merged is what a merge of two users has moved.
@@ -61,7 +61,10 @@ func (s *Service) Merge(ctx context.Context, actor people.Actor, from, to string
 		if merged.Purchases+merged.Grants > 0 {
 			why.moved = []string{from, to}
 		}
-		if err := errors.Join(s.recompute(ctx, tx, why, from, to), s.shiftDays(ctx, tx.DB, to)); err != nil {
+		if err := s.recompute(ctx, tx, why, from, to); err != nil {
+			return err
+		}
+		if err := s.shiftDays(ctx, tx.DB, sqldb.Time{}, 0, to); err != nil {
 			return err
 		}
 		m, err := membershipOf(ctx, tx.DB, to)

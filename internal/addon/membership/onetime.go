@@ -8,16 +8,17 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/play"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // readerOf returns how the token of a reading is read. The store does not say what a token is of: a token that is not
 // known is tried as what the caller expects first, and then as the other. Nothing is bought once while no product of the
 // map is.
-func readerOf(store Store, r *reading, req request) reader {
+func (s *Service) readerOf(store Store, r *reading, req request) reader {
 	_, expected := r.selling.OneTime[req.product]
 	switch first, other := reader(store.Subscription), reader(store.OneTime); {
 	case r.known.ID != 0 && r.known.OneTime:
-		return other
+		return s.orStored(other, r.known)
 	case r.known.ID != 0 || len(r.selling.OneTime) == 0:
 		return first
 	case expected || req.oneTime:
@@ -44,7 +45,38 @@ func either(first, other reader) reader {
 	}
 }
 
-// grantDays gives the items of a purchase of one-time products their ends. before is the items as they were: a purchase
+// orStored reads a purchase that is known. The store may forget a purchase that was consumed, at the latest when the
+// product is bought again. It is then as it was: the days are still paid.
+func (s *Service) orStored(read reader, known addondb.Purchase) reader {
+	if !hasDays(known) || !known.Acknowledged {
+		return read
+	}
+	return func(ctx context.Context, token string) (play.Subscription, error) {
+		sub, err := read(ctx, token)
+		switch reason, _ := reasonOf(err); reason {
+		case play.TokenNotFound, play.InvalidToken, play.Gone:
+			return s.stored(ctx, known)
+		}
+		return sub, err
+	}
+}
+
+// stored is a purchase that was consumed, as the store sent it last.
+func (s *Service) stored(ctx context.Context, p addondb.Purchase) (play.Subscription, error) {
+	items, err := s.db.PurchaseItems(ctx, p.ID)
+	sub := play.Subscription{
+		OneTime: true, State: play.State(p.State), StartedAt: p.StartedAt.Time, Acknowledged: true, Account: p.AccountID, Region: p.Region,
+		Test: p.Environment == string(entitle.Test),
+	}
+	for _, i := range items {
+		sub.Items = append(sub.Items, play.Item{
+			ProductID: i.ProductID, BasePlanID: i.BasePlanID, OfferID: i.OfferID, OrderID: i.OrderID, Quantity: i.Quantity, Consumed: true,
+		})
+	}
+	return sub, err
+}
+
+// grantDays sets the ends of the items of a purchase of one-time products. before is the items as they were: a purchase
 // keeps the days that it had when it was accepted.
 func (s *Service) grantDays(ctx context.Context, tx *addondb.DB, row addondb.Purchase, before []addondb.PurchaseItem, r *reading, to owner) error {
 	if !r.sub.OneTime {
@@ -85,8 +117,8 @@ func daysOf(product string, before []addondb.PurchaseItem, r *reading) (days, pa
 	return days, r.selling.Packages[product]
 }
 
-// spansBefore lists the days of a package that its owner had before a purchase. The memberships are locked, so that no other
-// purchase is accepted meanwhile.
+// spansBefore lists the days of a package that its owner paid before a purchase. The memberships are locked, so that no
+// other purchase is accepted meanwhile.
 func (s *Service) spansBefore(ctx context.Context, tx *addondb.DB, row addondb.Purchase, pack int64, r *reading, to owner) (spans []entitle.Span, err error) {
 	if to.user == "" {
 		return nil, nil
@@ -94,17 +126,24 @@ func (s *Service) spansBefore(ctx context.Context, tx *addondb.DB, row addondb.P
 	if err := tx.LockMemberships(ctx, s.timestamp(), sorted(to.user, to.from, row.UserID)...); err != nil {
 		return nil, err
 	}
-	list, err := tx.PaidDays(ctx, to.user, string(r.environment), pack, row.ID)
+	list, err := tx.PaidDays(ctx, to.user, string(r.environment), pack, at(r.sub.StartedAt), row.ID)
 	for _, p := range list {
 		spans = append(spans, entitle.Span{PaidAt: p.PaidAt.Time, Days: p.Days})
 	}
 	return spans, err
 }
 
-// shiftDays has the days of users read again, because one of their purchases was refunded, or has another owner.
-func (s *Service) shiftDays(ctx context.Context, tx *addondb.DB, users ...string) error {
+// isForEver reports whether a purchase has access that does not end.
+func isForEver(p addondb.Purchase) bool { return p.OneTime && p.Access && p.ExpiresAt.IsZero() }
+
+// hasDays reports whether a purchase is for some days, which those that were paid later follow.
+func hasDays(p addondb.Purchase) bool { return p.OneTime && !p.ExpiresAt.IsZero() }
+
+// shiftDays has the days of users read again that were paid after a purchase which changed: the time when that was paid,
+// zero for all, and its id.
+func (s *Service) shiftDays(ctx context.Context, tx *addondb.DB, paidAt sqldb.Time, id int64, users ...string) error {
 	for _, user := range sorted(users...) {
-		names, err := tx.RunningDays(ctx, user)
+		names, err := tx.RunningDays(ctx, user, paidAt, id)
 		if err != nil {
 			return err
 		}

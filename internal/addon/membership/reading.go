@@ -132,9 +132,9 @@ func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, to
 	}
 	r.known = known
 	if req.restoring || req.repeated {
-		r.sub, err = s.askOnce(ctx, readerOf(store, r, req), token)
+		r.sub, err = s.askOnce(ctx, s.readerOf(store, r, req), token)
 	} else {
-		r.sub, err = s.ask(ctx, readerOf(store, r, req), token)
+		r.sub, err = s.ask(ctx, s.readerOf(store, r, req), token)
 	}
 	if !req.dryRun {
 		if note := s.noteCall(ctx, callRead, selling, err); note != nil {

@@ -161,7 +161,7 @@ func (s *Service) nextCheck(p addondb.Purchase) (time.Time, bool) {
 	switch status := entitle.Status(p.Status); {
 	case p.SupersededBy != 0:
 		return time.Time{}, false
-	case p.Access && p.ExpiresAt.IsZero(): // for ever
+	case isForEver(p):
 		return time.Time{}, false
 	case p.Access:
 		return entitle.NextExpiryCheck(p.ExpiresAt.Time, s.now(), s.Jitter(entitle.ExpiryJitter)), true
@@ -233,7 +233,7 @@ func (s *Service) doWatch(ctx context.Context, payload []byte) (again time.Time,
 	if errors.Is(err, errNothingToDo) && p.ID == 0 {
 		return time.Time{}, nil
 	}
-	if p.ID != 0 && p.Access && s.now().Before(p.ExpiresAt.Time) { // it was renewed meanwhile
+	if p.ID != 0 && (isForEver(p) || p.Access && s.now().Before(p.ExpiresAt.Time)) { // it was paid or renewed meanwhile
 		again, _ = s.nextCheck(p)
 		return again, nil
 	}

@@ -14,6 +14,7 @@ type Purchase struct {
 	Account           string
 	Test              bool
 	Acknowledged      bool
+	Consumed          bool      // it can be bought again
 	Declined          bool      // its card is declined
 	ExpiresAt         time.Time // zero before the payment
 	// Next is when the next thing happens by itself, zero for never. NextState is the state
@@ -53,7 +54,7 @@ func (s *Store) view(p *purchase) Purchase {
 	first := p.Items[0]
 	v := Purchase{
 		Token: p.Token, Linked: p.Linked, State: shortState(p.State), OneTime: first.OneTime, ProductID: first.ProductID, PlanID: first.PlanID,
-		Account: p.Account, Test: p.Test, Acknowledged: p.Acknowledged, Declined: p.Declined, ExpiresAt: p.expiresAt(),
+		Account: p.Account, Test: p.Test, Acknowledged: p.Acknowledged, Consumed: first.Consumed, Declined: p.Declined, ExpiresAt: p.expiresAt(),
 		Next: s.nextOf(p).at, Live: p.live(), Renews: p.renews(), Retrying: !p.RetryUntil.IsZero(), Pausing: p.Pause > 0,
 		Restorable: p.restorable(), Replaced: !p.RetireAt.IsZero() || p.CanceledBy == "replacement",
 	}
