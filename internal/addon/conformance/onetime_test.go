@@ -155,6 +155,16 @@ var oneTimeCases = []conformance{
 		s.deliver()
 		s.wantRefund("7", "activated 7", "revoked 7")
 	}},
+	{name: "in test mode, the app buys days again once they were consumed", rule: "one-time products, test mode", run: func(s *site) {
+		s.sellOnce()
+		s.set(map[string]string{iap.KeySandboxEnabled: "1"})
+		first := s.buySimulated("7", pass, "")
+		s.verified("7", first)
+		next := s.buySimulated("7", pass, "")
+		if v := s.verified("7", next); next == first || !v.Purchase.OneTime || v.Purchase.Environment != "simulated" {
+			s.t.Errorf("%s, then %s: %+v", first, next, v.Purchase)
+		}
+	}},
 	{name: "the configuration of apps names one-time products apart from the subscriptions", rule: "one-time products, spec 2.7", run: func(s *site) {
 		s.sellOnce()
 		var config countersign.IAPConfig
