@@ -1,7 +1,10 @@
 package play_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,6 +66,24 @@ func TestTheLifeOfAOneTimePurchase(t *testing.T) {
 	wantReason(t, err, play.TokenNotFound)
 	_, err = c.OneTime(t.Context(), buy(t, s, playfake.BuyOptions{}))
 	wantReason(t, err, play.TokenNotFound)
+}
+
+// Without the time, days would have no end.
+func TestAPaidOneTimePurchaseHasItsTime(t *testing.T) {
+	s := newStore(t)
+	fake := s.Handler()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/token" {
+			fake.ServeHTTP(w, r)
+			return
+		}
+		_, _ = w.Write([]byte(`{"purchaseStateContext":{"purchaseState":"PURCHASED"},"productLineItem":[{"productId":"gold_pass"}]}`))
+	}))
+	defer server.Close()
+	o := optionsOf(t, s)
+	o.URL = server.URL
+	_, err := openWith(t, o).OneTime(t.Context(), strings.Repeat("a", 64))
+	wantReason(t, err, play.Unavailable)
 }
 
 func TestOneTimeProductsAreACatalogueOfTheirOwn(t *testing.T) {

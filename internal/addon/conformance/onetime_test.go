@@ -57,6 +57,17 @@ var oneTimeCases = []conformance{
 		s.want("7", "expired")
 		s.wantEvents("activated 7", "renewed 7", "expired 7")
 	}},
+	{name: "a consumed purchase that the store forgets keeps its days", rule: "one-time products, 1.11 404 purchaseTokenNotFound, 410", run: func(s *site) {
+		s.sellOnce()
+		token := s.bought("7", purchase{product: pass})
+		s.front.fail(1, fault{of: "/productsv2/tokens/", status: 404, reason: "purchaseTokenNotFound"})
+		s.front.fail(1, fault{of: "/productsv2/tokens/", status: 410, reason: "purchaseTokenNoLongerValid"})
+		for range 2 {
+			s.verified("7", token)
+			s.wantUntil("7", 30)
+		}
+		s.refused("8", token, http.StatusConflict, "owned_by_other_user")
+	}},
 	{name: "a product for ever can't be bought twice", rule: "one-time products", run: func(s *site) {
 		s.sellOnce()
 		s.bought("7", purchase{product: forever})

@@ -1,6 +1,7 @@
 package membership
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -30,6 +31,47 @@ func (f *fixture) pays(t *testing.T, token string) {
 	n := notification("payment of "+token, 1, token)
 	n.Kind, n.Product = NotifyOneTime, "gold_pass"
 	f.receive(t, n)
+}
+
+func TestAPendingOneTimePurchaseWaitsForItsNotification(t *testing.T) {
+	cases := []struct {
+		name   string
+		code   int64
+		state  play.State
+		status entitle.Status
+		events []string
+	}{
+		{"the payment arrives", 1, play.Purchased, entitle.Active, []string{"activated ana"}},
+		{"the payment never arrives", 2, play.Cancelled, entitle.None, []string{"changed ana"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			engines(t, func(t *testing.T, f *fixture) {
+				f.sellOnce()
+				if o := f.pending(t, "ana", "one", "gold_pass"); o.Purchase.Acknowledged {
+					t.Errorf("%+v", o.Purchase)
+				}
+				f.eventTypes()
+				f.change("one", func(s *play.Subscription) {
+					if s.State = c.state; c.state == play.Purchased {
+						s.StartedAt, s.Items[0].OrderID = f.clock.Now(), "GPA.1"
+					}
+				})
+				n := notification("m1", c.code, "one")
+				n.Kind, n.Product = NotifyOneTime, "gold_pass"
+				f.receive(t, n)
+				if m, err := membershipOf(t.Context(), f.db, "ana"); err != nil || m.Status != string(c.status) {
+					t.Errorf("%s, %v", m.Status, err)
+				}
+				if got := f.eventTypes(); !slices.Equal(got, c.events) {
+					t.Errorf("events %q", got)
+				}
+				if consumed := f.store.count("consume one") == 1; consumed != (c.state == play.Purchased) {
+					t.Errorf("consumed: %t", consumed)
+				}
+			})
+		})
+	}
 }
 
 func TestDaysFollowEachOtherInTheOrderOfTheirPayment(t *testing.T) {

@@ -2,11 +2,11 @@ package membership
 
 import (
 	"errors"
-	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/play"
 )
@@ -153,11 +153,22 @@ func TestAQuantityOfDaysIsRefundedInPart(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.wantUntil(t, "ana", noon.Add(90*day))
+		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
+			o, err := tx.LockOrder(t.Context(), "GPA.1")
+			o.ReadAt = f.timestamp()
+			return errors.Join(err, tx.UpdateOrder(t.Context(), o))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		f.change("one", func(s *play.Subscription) { s.Items[0].Quantity = 2 })
 		n := notification("m1", 0, "one")
 		n.Kind = NotifyVoided
 		f.receive(t, n)
 		f.wantUntil(t, "ana", noon.Add(60*day))
+		if due, err := f.db.DueOrders(t.Context(), at(f.clock.Now().Add(ordersWait)), 1); err != nil || len(due) != 1 {
+			t.Errorf("the order is not read again: %+v, %v", due, err)
+		}
 	})
 }
 
@@ -179,47 +190,6 @@ func TestDaysThatMoveToAnotherUserFollowTheirs(t *testing.T) {
 		f.run(t)
 		f.wantUntil(t, "ben", noon.Add(90*day))
 	})
-}
-
-func TestAPendingOneTimePurchaseWaitsForItsNotification(t *testing.T) {
-	cases := []struct {
-		name   string
-		code   int64
-		state  play.State
-		status entitle.Status
-		events []string
-	}{
-		{"the payment arrives", 1, play.Purchased, entitle.Active, []string{"activated ana"}},
-		{"the payment never arrives", 2, play.Cancelled, entitle.None, []string{"changed ana"}},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			engines(t, func(t *testing.T, f *fixture) {
-				f.sellOnce()
-				if o := f.pending(t, "ana", "one", "gold_pass"); o.Purchase.Acknowledged {
-					t.Errorf("%+v", o.Purchase)
-				}
-				f.eventTypes()
-				f.change("one", func(s *play.Subscription) {
-					if s.State = c.state; c.state == play.Purchased {
-						s.StartedAt, s.Items[0].OrderID = f.clock.Now(), "GPA.1"
-					}
-				})
-				n := notification("m1", c.code, "one")
-				n.Kind, n.Product = NotifyOneTime, "gold_pass"
-				f.receive(t, n)
-				if m, err := membershipOf(t.Context(), f.db, "ana"); err != nil || m.Status != string(c.status) {
-					t.Errorf("%s, %v", m.Status, err)
-				}
-				if got := f.eventTypes(); !slices.Equal(got, c.events) {
-					t.Errorf("events %q", got)
-				}
-				if consumed := f.store.count("consume one") == 1; consumed != (c.state == play.Purchased) {
-					t.Errorf("consumed: %t", consumed)
-				}
-			})
-		})
-	}
 }
 
 // A process that is killed after the store has consumed a purchase finds that out by reading it.

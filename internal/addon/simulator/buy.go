@@ -31,7 +31,7 @@ const (
 type Order struct {
 	// User is the site's id of the buyer, Product the id of a mapped product.
 	User, Product string
-	// Plan is one of [Plans], "" for the first.
+	// Plan is one of [Plans], "" for the first. A product that is bought once has none.
 	Plan string
 	// Replaces is the reference of the buyer's purchase that this one replaces, "" for none.
 	Replaces string
@@ -51,6 +51,9 @@ func (s *Service) Buy(ctx context.Context, actor people.Actor, o Order) (Step, e
 	}
 	if err := o.check(selling.Packages); err != nil {
 		return Step{}, err
+	}
+	if _, once := selling.OneTime[o.Product]; once {
+		o.Plan = ""
 	}
 	intent, err := s.Members.Intend(ctx, o.User, nil)
 	if err != nil {
