@@ -7,6 +7,8 @@ type IAPConfig struct {
 	Platforms      IAPPlatforms `json:"platforms"`
 	// Products is never nil when an addon prints it.
 	Products []IAPProduct `json:"products"`
+	// OneTimeProducts are the products that are bought once, which are not among Products. It is left out without any.
+	OneTimeProducts []IAPOneTimeProduct `json:"one_time_products,omitempty"`
 }
 
 // IAPPlatforms holds the platforms on which an app sells.
@@ -21,7 +23,15 @@ type IAPPlatform struct {
 	PackageName string `json:"package_name"`
 }
 
-// IAPProduct is a membership package and the store products that give it.
+// IAPOneTimeProduct is a store product that is bought once, and the membership package that it activates.
+type IAPOneTimeProduct struct {
+	Package        IAPPackage `json:"package"`
+	StoreProductID string     `json:"store_product_id"`
+	// Days is for how many days it activates the package, nil for ever.
+	Days *int64 `json:"days"`
+}
+
+// IAPProduct is a membership package and the subscriptions of the store that activate it.
 type IAPProduct struct {
 	Package         IAPPackage `json:"package"`
 	StoreProductIDs []string   `json:"store_product_ids"`

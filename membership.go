@@ -8,10 +8,12 @@ type IAPPurchase struct {
 	// Platform is "store".
 	Platform string `json:"platform"`
 	// Environment is "production", "test" (a license tester's) or "simulated" (the built-in store's).
-	Environment string  `json:"environment"`
-	ProductID   string  `json:"product_id"`
-	BasePlanID  string  `json:"base_plan_id"`
-	OfferID     *string `json:"offer_id"`
+	Environment string `json:"environment"`
+	ProductID   string `json:"product_id"`
+	// OneTime reports a product that was bought once. It is left out for a subscription.
+	OneTime    bool    `json:"one_time,omitempty"`
+	BasePlanID string  `json:"base_plan_id"`
+	OfferID    *string `json:"offer_id"`
 	// Phase is "base", "free_trial", "introductory", "proration" or "".
 	Phase string `json:"phase"`
 	// Package is nil while the product is not mapped to one.

@@ -142,6 +142,21 @@ type productView struct {
 	StoreProductID string `json:"store_product_id" row:"1,PRODUCT"`
 	PackageID      int64  `json:"package_id" row:"2,PACKAGE"`
 	PackageName    string `json:"package_name" row:"3,NAME,text"`
+	// Kind is "subscription" or "one_time", and Days what a one-time product grants, nil for ever.
+	Kind string `json:"kind"`
+	Days *int64 `json:"days,omitempty"`
+	Sold string `json:"-" row:"4,KIND"`
+}
+
+func viewProduct(p iap.Product, packageName string) productView {
+	v := productView{StoreProductID: p.StoreID, PackageID: p.PackageID, PackageName: packageName, Kind: "subscription", Sold: "subscription"}
+	if p.OneTime {
+		v.Kind, v.Sold = "one_time", "once, for ever"
+	}
+	if p.Days > 0 {
+		v.Days, v.Sold = &p.Days, fmt.Sprintf("once, for %d days", p.Days)
+	}
+	return v
 }
 
 // readProducts reads the draft's product map.
@@ -157,20 +172,42 @@ func readProducts(ctx context.Context, s *addon.Addon) ([]productView, error) {
 	}
 	views := make([]productView, len(products))
 	for i, p := range products {
-		views[i] = productView{p.StoreID, p.PackageID, names[p.PackageID]}
+		views[i] = viewProduct(p, names[p.PackageID])
 	}
 	return views, err
 }
 
 func newProductAdd(a *app) *cobra.Command {
-	var id int64
-	return on(a.withAddon, &cobra.Command{
+	var id, days int64
+	var lifetime, once bool
+	c := on(a.withAddon, &cobra.Command{
 		Use: "add STORE_ID PACKAGE_ID", Short: "Map a store product to a package, in the draft", Args: cli.Args("product's id at the store", "package's id"),
-		Example: `  countersign addon iap product add gold_monthly 1`, PreRunE: parseID("package", 1, &id),
-	}, func(ctx context.Context, s *addon.Addon, args []string) error {
-		draft, err := s.Settings.AddProduct(ctx, operator(), 0, args[0], id)
+		Long: `Map a store product to a package, in the draft. It is a subscription, unless one of the flags
+says what it grants when it is bought once.`,
+		Example: `  countersign addon iap product add gold_monthly 1
+  countersign addon iap product add gold_forever 1 --lifetime
+  countersign addon iap product add gold_pass 1 --days 30`, PreRunE: func(c *cobra.Command, args []string) error {
+			if lifetime && c.Flags().Changed("days") {
+				return cli.Usage(c, "a product is for days or for ever: use one of --days and --lifetime")
+			}
+			once = lifetime || c.Flags().Changed("days")
+			if problem := iap.CheckDays(days); once && !lifetime && problem != "" {
+				return cli.Usage(c, problem)
+			}
+			return parseID("package", 1, &id)(c, args)
+		},
+	}, func(ctx context.Context, s *addon.Addon, args []string) (err error) {
+		var draft settings.Draft
+		if once {
+			draft, err = s.Settings.AddOneTimeProduct(ctx, operator(), 0, args[0], id, days)
+		} else {
+			draft, err = s.Settings.AddProduct(ctx, operator(), 0, args[0], id)
+		}
 		return a.showSetting(draft, iap.KeyProductMap, err)
 	})
+	c.Flags().Int64Var(&days, "days", 0, "the product is bought once, and grants this `number` of days")
+	c.Flags().BoolVar(&lifetime, "lifetime", false, "the product is bought once, and grants the package for ever")
+	return c
 }
 
 // serviceAccountView is what may be told of a service account.

@@ -25,8 +25,8 @@ var simulatedActs = map[simulator.Act]string{
 	simulator.Resume:     "End a pause",
 	simulator.Cancel:     "Cancel the renewals of a subscription",
 	simulator.UndoCancel: "Undo a cancellation",
-	simulator.Refund:     "Refund the last payment, and end the subscription",
-	simulator.Expire:     "Let a subscription expire: no renewal, and the clock moves to its end",
+	simulator.Refund:     "Refund the last payment, and end the access",
+	simulator.Expire:     "Let a purchase expire: no renewal, and the clock moves to its end",
 	simulator.Wait:       "Move the clock to what happens next to a subscription by itself",
 }
 

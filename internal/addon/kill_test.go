@@ -53,7 +53,7 @@ func wantWhole(t *testing.T, place dbtest.DB, versions int) *addontest.Fixture {
 func TestKilledFirstUpdateIsCompleted(t *testing.T) {
 	places(t, func(t *testing.T, place dbtest.DB) {
 		for point := range dbtest.Steps(place.Engine) {
-			if point > 50 {
+			if point > 60 {
 				t.Fatal("the update takes more points than expected")
 			}
 			here := dbtest.DB{Engine: place.Engine, Dir: t.TempDir(), URL: place.URL}

@@ -42,16 +42,28 @@ func (s playStore) Voided(ctx context.Context, since, until time.Time, page stri
 	return list, next, err
 }
 
-// Products lists the catalogue.
-func (s playStore) Products(ctx context.Context) (list []membership.Product, err error) {
+// Products lists the subscriptions of the catalogue.
+func (s playStore) Products(ctx context.Context) ([]membership.Product, error) {
 	found, err := s.Client.Products(ctx)
+	return productsOf(found), err
+}
+
+// OneTimeProducts lists what is bought once.
+func (s playStore) OneTimeProducts(ctx context.Context) ([]membership.Product, error) {
+	found, err := s.Client.OneTimeProducts(ctx)
+	return productsOf(found), err
+}
+
+func productsOf(found []play.Product) (list []membership.Product) {
 	for _, p := range found {
-		one := membership.Product{ID: p.ID, Periods: map[string]string{}}
+		one := membership.Product{ID: p.ID, OneTime: p.OneTime, Periods: map[string]string{}}
 		for _, b := range p.BasePlans {
 			one.Active = one.Active || b.State == "active"
-			one.Periods[b.ID] = b.Period
+			if b.Period != "" { // that of a one-time product has none
+				one.Periods[b.ID] = b.Period
+			}
 		}
 		list = append(list, one)
 	}
-	return list, err
+	return list
 }

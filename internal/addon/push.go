@@ -55,7 +55,7 @@ func (a *Addon) receive(ctx context.Context, body []byte) error {
 	}
 	err = a.Members.Receive(ctx, membership.Notification{
 		MessageID: n.MessageID, Application: n.Package, Kind: membership.NotificationKind(n.Kind), Code: n.Code,
-		Token: n.Token, OrderID: n.OrderID, Body: body,
+		Product: n.ProductID, Token: n.Token, OrderID: n.OrderID, Body: body,
 	})
 	if fault.HasKind(err, countersign.KindInvalid) {
 		a.log.Warn("a notification of the app's store was dropped", "cause", err)

@@ -3,6 +3,7 @@ package play
 import (
 	"context"
 	"errors"
+	"net/url"
 	"time"
 )
 
@@ -56,7 +57,7 @@ func (c *Client) Check(ctx context.Context) []Check {
 	checks = append(checks, checkOf(CheckVoided, err))
 	listing, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	_, err = c.productPage(listing, "", 1)
+	_, err = c.productPage(listing, url.Values{"pageSize": {"1"}})
 	return append(checks, checkOf(CheckProducts, err))
 }
 

@@ -17,9 +17,10 @@ const (
 	maxProductPages = 100
 )
 
-// Product is a subscription of the catalogue.
+// Product is a subscription of the catalogue, or a one-time product.
 type Product struct {
 	ID        string
+	OneTime   bool
 	Title     string // in the first language of the listing, "" for none
 	BasePlans []BasePlan
 }
@@ -29,7 +30,7 @@ type BasePlan struct {
 	ID string
 	// State is "draft", "active" or "inactive"; other values are states that Google has added since.
 	State string
-	// Kind is "auto_renewing", "prepaid", "installments", or "" for a kind that Google has added since.
+	// Kind is "auto_renewing", "prepaid", "installments", "buy" of a one-time product, or "" for another kind.
 	Kind string
 	// Period is the time between two payments in ISO 8601, for example P1M.
 	Period string
@@ -38,31 +39,33 @@ type BasePlan struct {
 }
 
 // Products returns the subscriptions of the catalogue.
-func (c *Client) Products(ctx context.Context) ([]Product, error) {
-	ctx, cancel := context.WithTimeout(ctx, pullTimeout)
-	defer cancel()
-	var list []Product
-	next := ""
-	for range maxProductPages {
-		page, err := c.productPage(ctx, next, productPage)
-		if err != nil {
-			return nil, err
-		}
+func (c *Client) Products(ctx context.Context) (list []Product, err error) {
+	err = eachPage(ctx, func(ctx context.Context, query url.Values) (next string, err error) {
+		page, err := c.productPage(ctx, query)
 		for _, p := range page.Subscriptions {
 			list = append(list, productOf(p))
 		}
-		if next = page.NextPageToken; next == "" {
-			return list, nil
-		}
-	}
-	return nil, &Error{Reason: Unavailable, Cause: errors.New("the list of products has no end")}
+		return page.NextPageToken, err
+	})
+	return list, err
 }
 
-func (c *Client) productPage(ctx context.Context, next string, size int) (page publisher.ListSubscriptionsResponse, err error) {
-	query := url.Values{"pageSize": {strconv.Itoa(size)}}
-	if next != "" {
+// eachPage reads all pages of a catalogue. read returns the token of the next page.
+func eachPage(ctx context.Context, read func(context.Context, url.Values) (next string, err error)) error {
+	ctx, cancel := context.WithTimeout(ctx, pullTimeout)
+	defer cancel()
+	query := url.Values{"pageSize": {strconv.Itoa(productPage)}}
+	for range maxProductPages {
+		next, err := read(ctx, query)
+		if err != nil || next == "" {
+			return err
+		}
 		query.Set("pageToken", next)
 	}
+	return &Error{Reason: Unavailable, Cause: errors.New("the list of products has no end")}
+}
+
+func (c *Client) productPage(ctx context.Context, query url.Values) (page publisher.ListSubscriptionsResponse, err error) {
 	err = c.send(ctx, c.api, request{method: http.MethodGet, path: "subscriptions", query: query, about: aboutApp}, &page)
 	return page, err
 }

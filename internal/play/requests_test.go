@@ -45,6 +45,10 @@ func TestRequestsAreThoseOfGooglesClient(t *testing.T) {
 	_, _, _ = c.Voided(ctx, time.UnixMilli(1), time.Time{}, "")
 	_ = c.RefundOrder(ctx, "OTHER", true)
 	_, _ = c.Products(ctx)
+	_, _ = c.OneTime(ctx, "ONCE")
+	_ = c.AcknowledgeOneTime(ctx, "coins", "ONCE")
+	_ = c.Consume(ctx, "coins", "ONCE")
+	_, _ = c.OneTimeProducts(ctx)
 	_, want, _ := strings.Cut(string(file), "\n")
 	if got := strings.Join(*sent, "\n") + "\n"; got != want {
 		t.Errorf("sent:\n%s\nwant:\n%s", got, want)

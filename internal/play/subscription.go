@@ -1,12 +1,12 @@
-// Package play asks the Google Play Developer API about subscriptions and acts on them. It
+// Package play asks the Google Play Developer API about subscriptions and one-time products, and acts on them. It
 // knows nothing of users or memberships. What Google answers becomes the types of this package,
 // so that nothing above it depends on Google's.
 package play
 
 import "time"
 
-// State is the state of a subscription, Google's name without its SUBSCRIPTION_STATE_. Any
-// other value than the constants is a state that Google has added since.
+// State is the state of a subscription, Google's name without its SUBSCRIPTION_STATE_, or of a purchase of a one-time
+// product. Any other value than the constants is a state that Google has added since.
 type State string
 
 // The states of subscriptions.
@@ -21,11 +21,20 @@ const (
 	PendingPurchaseCanceled State = "PENDING_PURCHASE_CANCELED"
 )
 
+// The states of purchases of one-time products, which can be PENDING too.
+const (
+	Purchased State = "PURCHASED"
+	// Cancelled is a purchase that was refunded with its access, or that was never paid.
+	Cancelled State = "CANCELLED"
+)
+
 // Subscription is what Google says of a purchase token. Times that Google leaves out are zero.
 type Subscription struct {
+	// OneTime is true for the purchase of a one-time product, which has no renewals.
+	OneTime      bool
 	State        State
-	Items        []Item // one for each product, in Google's order
-	StartedAt    time.Time
+	Items        []Item    // one for each product, in Google's order
+	StartedAt    time.Time // when it was paid, zero while it is pending
 	Acknowledged bool
 	// LinkedToken is the token of the purchase that this one replaces, "" for none.
 	LinkedToken string
@@ -46,10 +55,10 @@ type Subscription struct {
 	ETag         string
 }
 
-// Item is a product of a subscription.
+// Item is a product of a subscription, or a one-time product.
 type Item struct {
 	ProductID  string
-	BasePlanID string
+	BasePlanID string // of a one-time product, its purchase option
 	OfferID    string // "" for the base price
 	// Phase is "base", "free_trial", "introductory", "proration", or "".
 	Phase     string
@@ -72,6 +81,10 @@ type Item struct {
 	DeferredRemoval bool
 	// Installments is set for plans that are paid in a fixed number of payments; nil otherwise.
 	Installments *Installments
+	// Quantity is how many of a one-time product were bought and not refunded, else 0. Consumed reports that it can be
+	// bought again.
+	Quantity int64
+	Consumed bool
 }
 
 // OutOfApp is what is known of the subscription that was bought again outside of the app.

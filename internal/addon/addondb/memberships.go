@@ -25,20 +25,21 @@ type Membership struct {
 	Unverified  bool
 	Version     int64
 	UpdatedAt   sqldb.Time
-	// PackageName is the package's present name, and Application that of the purchase;
-	// both are read only.
+	// PackageName is the package's present name, Application that of the purchase, and OneTime what kind the purchase is;
+	// they are read only.
 	PackageName, Application string
+	OneTime                  bool
 }
 
 const membershipColumns = `user_id, status, package_id, product_id, purchase_id, source, source_id, environment, since, until, will_renew, action, unverified, version, updated_at`
 
 const selectMemberships = `SELECT m.user_id, m.status, m.package_id, m.product_id, m.purchase_id, m.source, m.source_id, m.environment, m.since, m.until, m.will_renew,
-		m.action, m.unverified, m.version, m.updated_at, coalesce(k.name, ''), coalesce(p.application, '')
+		m.action, m.unverified, m.version, m.updated_at, coalesce(k.name, ''), coalesce(p.application, ''), coalesce(p.one_time, false)
 	FROM memberships m LEFT JOIN packages k ON k.id = m.package_id LEFT JOIN purchases p ON p.id = m.purchase_id `
 
 func scanMembership(r sqldb.Row) (m Membership, err error) {
 	err = r.Scan(&m.UserID, &m.Status, &m.PackageID, &m.ProductID, &m.PurchaseID, &m.Source, &m.SourceID, &m.Environment, &m.Since, &m.Until, &m.WillRenew,
-		&m.Action, &m.Unverified, &m.Version, &m.UpdatedAt, &m.PackageName, &m.Application)
+		&m.Action, &m.Unverified, &m.Version, &m.UpdatedAt, &m.PackageName, &m.Application, &m.OneTime)
 	return m, err
 }
 

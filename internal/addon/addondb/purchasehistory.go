@@ -42,9 +42,10 @@ func (d *DB) VoidedOrders(ctx context.Context, purchase int64) ([]string, error)
 	return sqldb.List(ctx, d.Queries, sqldb.Value[string], `SELECT order_id FROM purchase_history WHERE purchase_id = $1 AND cause = '`+CauseVoided+`'`, purchase)
 }
 
-// CountHistory counts the changes with a cause since a time that left a purchase in a status.
+// CountHistory counts the changes with a cause since a time that left a subscription in a status.
 func (d *DB) CountHistory(ctx context.Context, cause, status string, since sqldb.Time) (int64, error) {
-	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*) FROM purchase_history WHERE cause = $1 AND status = $2 AND at >= $3`, cause, status, since)
+	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `SELECT count(*) FROM purchase_history h JOIN purchases p ON p.id = h.purchase_id
+		WHERE h.cause = $1 AND h.status = $2 AND h.at >= $3 AND NOT p.one_time`, cause, status, since)
 }
 
 // ClearHistoryDetails removes what people typed from the history of a purchase.

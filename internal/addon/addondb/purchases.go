@@ -19,6 +19,8 @@ type Purchase struct {
 	// that it takes its place.
 	LinkedDigest []byte
 	Retires      bool
+	// OneTime reports that it is of one-time products.
+	OneTime bool
 	// SupersededBy is the id of the purchase that took this one's place, 0 for none.
 	SupersededBy int64
 	UserID       string // "" for nobody
@@ -51,7 +53,7 @@ type Purchase struct {
 const (
 	purchaseColumns = `name, platform, token_digest, sealed, linked_digest, retires, superseded_by, user_id, transferred, transferred_at,
 		environment, application, state, status, status_since, access, unverified, started_at, expires_at, auto_resume_at, canceled_by,
-		region, account_id, pending_order, acknowledged, acknowledge_since, reads, read_at, created_at`
+		region, account_id, pending_order, acknowledged, acknowledge_since, reads, read_at, created_at, one_time`
 	selectPurchases = `SELECT id, coalesce(superseded_by, 0), ` + purchaseColumns + ` FROM purchases `
 )
 
@@ -60,7 +62,7 @@ func scanPurchase(r sqldb.Row) (p Purchase, err error) {
 	err = r.Scan(&p.ID, &p.SupersededBy, &p.Name, &p.Platform, &p.TokenDigest, &p.Sealed, &p.LinkedDigest, &p.Retires, &superseded, &p.UserID,
 		&p.Transferred, &p.TransferredAt, &p.Environment, &p.Application, &p.State, &p.Status, &p.StatusSince, &p.Access, &p.Unverified,
 		&p.StartedAt, &p.ExpiresAt, &p.AutoResumeAt, &p.CanceledBy, &p.Region, &p.AccountID, &p.PendingOrder, &p.Acknowledged,
-		&p.AcknowledgeSince, &p.Reads, &p.ReadAt, &p.CreatedAt)
+		&p.AcknowledgeSince, &p.Reads, &p.ReadAt, &p.CreatedAt, &p.OneTime)
 	return p, err
 }
 
@@ -71,7 +73,7 @@ func (p Purchase) values() []any {
 		p.Name, p.Platform, p.TokenDigest, sealed, sqldb.NullBytes(p.LinkedDigest), p.Retires, sqldb.NullID(p.SupersededBy), p.UserID,
 		p.Transferred, p.TransferredAt, p.Environment, p.Application, p.State, p.Status, p.StatusSince, p.Access, p.Unverified,
 		p.StartedAt, p.ExpiresAt, p.AutoResumeAt, p.CanceledBy, p.Region, p.AccountID, p.PendingOrder, p.Acknowledged,
-		p.AcknowledgeSince, p.Reads, p.ReadAt, p.CreatedAt,
+		p.AcknowledgeSince, p.Reads, p.ReadAt, p.CreatedAt, p.OneTime,
 	}
 }
 
@@ -79,12 +81,12 @@ func (p Purchase) values() []any {
 // is known.
 func (d *DB) AddPurchase(ctx context.Context, p Purchase) (int64, error) {
 	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO purchases (`+purchaseColumns+`)
-		VALUES `+sqldb.Placeholders(1, 29, 1)+` ON CONFLICT (platform, token_digest) DO NOTHING RETURNING id`, p.values()...)
+		VALUES `+sqldb.Placeholders(1, 30, 1)+` ON CONFLICT (platform, token_digest) DO NOTHING RETURNING id`, p.values()...)
 }
 
 // UpdatePurchase writes everything but the id.
 func (d *DB) UpdatePurchase(ctx context.Context, p Purchase) error {
-	return d.Run(ctx, `UPDATE purchases SET (`+purchaseColumns+`) = `+sqldb.Placeholders(1, 29, 1)+` WHERE id = $30`, append(p.values(), p.ID)...)
+	return d.Run(ctx, `UPDATE purchases SET (`+purchaseColumns+`) = `+sqldb.Placeholders(1, 30, 1)+` WHERE id = $31`, append(p.values(), p.ID)...)
 }
 
 // Purchase reads one by its name.

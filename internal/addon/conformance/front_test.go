@@ -47,6 +47,8 @@ type acknowledgement struct {
 const (
 	ofReads = "/subscriptionsv2/tokens/"
 	ofAcks  = ":acknowledge"
+	// ofConsumes is for products that are bought for days.
+	ofConsumes = ":consume"
 )
 
 func newFront(s http.Handler) *front {
@@ -91,11 +93,14 @@ func (f *front) reads(token string) (n int) {
 }
 
 // tried counts how often somebody tried to acknowledge a token.
-func (f *front) tried(token string) (n int) {
+func (f *front) tried(token string) int { return f.called(token + ofAcks) }
+
+// called counts the calls whose paths have an end.
+func (f *front) called(end string) (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for path, times := range f.calls {
-		if strings.HasSuffix(path, token+ofAcks) {
+		if strings.HasSuffix(path, end) {
 			n += times
 		}
 	}

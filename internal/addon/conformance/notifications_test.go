@@ -100,7 +100,7 @@ var notificationCases = []conformance{
 			s.t.Errorf("%d reads, alerts: %s", s.front.reads(token)-reads, s.alerts())
 		}
 	}},
-	{name: "a test notification and one about a one-time product are stored, and nothing follows", rule: "1.8", run: func(s *site) {
+	{name: "a test notification and one about a one-time product that the site does not sell are stored, and nothing follows", rule: "1.8", run: func(s *site) {
 		s.push(
 			s.note("m1", map[string]any{"testNotification": map[string]any{"version": "1.0"}}),
 			s.note("m2", map[string]any{"oneTimeProductNotification": map[string]any{"version": "1.0", "notificationType": 1, "purchaseToken": "coins-token-of-a-buyer", "sku": "coins"}}),

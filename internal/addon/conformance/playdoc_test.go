@@ -21,7 +21,10 @@ type doc struct {
 	// pushes signs the requests with notifications, and answers with the key: it is another
 	// simulation after a rotation.
 	pushes atomic.Pointer[playdoc.Play]
+	once   map[string]bool // the tokens of products that are bought once
 }
+
+var docOneTime = []playdoc.OneTimeProduct{{ID: forever, Title: "Gold for ever", Option: "buy", Price: dollars(100)}, {ID: pass, Title: "Gold for 30 days", Option: "buy", Price: dollars(6)}}
 
 var docProducts = []playdoc.Product{
 	{ID: silver, Title: "Silver", Plans: []playdoc.Plan{{ID: "monthly", Period: "P1M", Price: dollars(3)}}},
@@ -36,9 +39,9 @@ var docProducts = []playdoc.Product{
 func dollars(units int64) playdoc.Money { return playdoc.Money{Currency: "USD", Units: units} }
 
 func openPlaydoc(start time.Time) (simulation, error) {
-	d := &doc{clock: dbtest.NewClock(start)}
+	d := &doc{clock: dbtest.NewClock(start), once: map[string]bool{}}
 	d.options = playdoc.Options{
-		Package: appPackage, Products: docProducts, Now: d.clock.Now,
+		Package: appPackage, Products: docProducts, OneTime: docOneTime, Now: d.clock.Now,
 		Audience: pushAudience, PushAccount: pushAccount, AccountKey: addontest.Key(), PushKey: addontest.Key(),
 	}
 	play, err := playdoc.New(d.options)
@@ -61,6 +64,11 @@ func (d *doc) serviceAccount() []byte { return d.Account("") }
 func (d *doc) move(to time.Time) { d.clock.Set(to) }
 
 func (d *doc) buy(p purchase) (string, error) {
+	if p.product == forever || p.product == pass {
+		token, err := d.BuyOnce(playdoc.OneTimePurchase{Product: p.product, Account: p.account, Quantity: p.quantity, Pending: p.pending, Test: p.test})
+		d.once[token] = true
+		return token, err
+	}
 	mode := ""
 	if p.mode == deferred {
 		mode = "DEFERRED"
@@ -72,17 +80,31 @@ func (d *doc) buyAgain(token string) (string, error) {
 	return d.Buy(playdoc.Purchase{Product: gold, OutOfApp: token})
 }
 
-func (d *doc) pay(token string) error           { return d.Pay(token) }
-func (d *doc) cancelPending(token string) error { return d.Cancel(token) }
-func (d *doc) renew(token string) error         { return d.Renew(token) }
-func (d *doc) decline(token string) error       { return d.Decline(token) }
-func (d *doc) recover(token string) error       { return d.Recover(token) }
-func (d *doc) cancel(token string) error        { return d.Cancel(token) }
-func (d *doc) restore(token string) error       { return d.Restore(token) }
-func (d *doc) pauseMonth(token string) error    { return d.Pause(token, 1) }
-func (d *doc) resume(token string) error        { return d.Resume(token) }
-func (d *doc) expire(token string) error        { return d.Expire(token) }
-func (d *doc) revoke(token string) error        { return d.Revoke(token) }
+func (d *doc) pay(token string) error {
+	if d.once[token] {
+		return d.PayOnce(token)
+	}
+	return d.Pay(token)
+}
+
+func (d *doc) cancelPending(token string) error {
+	if d.once[token] {
+		return d.CancelOnce(token)
+	}
+	return d.Cancel(token)
+}
+
+func (d *doc) refundPart(token string, n int) error { return d.RefundPart(token, n) }
+
+func (d *doc) renew(token string) error      { return d.Renew(token) }
+func (d *doc) decline(token string) error    { return d.Decline(token) }
+func (d *doc) recover(token string) error    { return d.Recover(token) }
+func (d *doc) cancel(token string) error     { return d.Cancel(token) }
+func (d *doc) restore(token string) error    { return d.Restore(token) }
+func (d *doc) pauseMonth(token string) error { return d.Pause(token, 1) }
+func (d *doc) resume(token string) error     { return d.Resume(token) }
+func (d *doc) expire(token string) error     { return d.Expire(token) }
+func (d *doc) revoke(token string) error     { return d.Revoke(token) }
 
 func (d *doc) addItem(token, product string) (string, error) { return d.ChangeAddOns(token, product) }
 func (d *doc) removeItem(token, _ string) (string, error)    { return d.ChangeAddOns(token) }

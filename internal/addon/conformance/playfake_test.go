@@ -40,6 +40,7 @@ func (f *fake) buy(p purchase) (string, error) {
 	}
 	return f.Buy(playfake.BuyOptions{
 		ProductID: p.product, PlanID: p.plan, Account: p.account, Replaces: p.replaces, Mode: mode, Pending: p.pending, Test: p.test,
+		Quantity: int64(p.quantity),
 	})
 }
 
@@ -95,6 +96,7 @@ func (f *fake) lastOrder(token string) string {
 }
 
 func (f *fake) refund(order string, revoke bool) error { return f.Refund(order, revoke) }
+func (f *fake) refundPart(token string, n int) error   { return f.RefundQuantity(token, int64(n)) }
 func (f *fake) chargeback(order string) error          { return f.ChargeBack(order) }
 
 func (f *fake) reviewChargeback(order string) error {

@@ -19,6 +19,9 @@ const (
 const (
 	silver, gold, unmapped = "silver_monthly", "gold_monthly", "extra_storage"
 
+	// Products that are bought once: for ever, and for days.
+	forever, pass = "gold_forever", "gold_pass"
+
 	prepaid      = "prepaid"
 	installments = "installments"
 )
@@ -33,6 +36,7 @@ type purchase struct {
 	replaces      string // the token of the subscription that this one replaces
 	mode          string // "" or deferred
 	pending, test bool
+	quantity      int // of a product that is bought once, 0 for one
 }
 
 // message is a notification as Pub/Sub has it.
@@ -76,6 +80,8 @@ type simulation interface {
 
 	lastOrder(token string) string
 	refund(order string, revoke bool) error
+	// refundPart refunds some of a quantity.
+	refundPart(token string, n int) error
 	chargeback(order string) error
 	// reviewChargeback asks the site about a chargeback, and reviewAnswer is what it answered.
 	reviewChargeback(order string) error

@@ -5,6 +5,7 @@
 package entitle
 
 import (
+	"slices"
 	"time"
 
 	"github.com/countersign/countersign/internal/play"
@@ -47,6 +48,8 @@ var accessByState = map[play.State]access{
 	play.Paused:                  {status: Paused},
 	play.Expired:                 {status: Expired},
 	play.PendingPurchaseCanceled: {status: Failed},
+	play.Purchased:               {status: Active, grants: true, paidTime: true},
+	play.Cancelled:               {status: Failed},
 }
 
 // Decision is what a purchase is worth at a time.
@@ -76,8 +79,11 @@ func Decide(s play.Subscription, last Decision, voided func(order string) bool, 
 		return keep(last, now)
 	}
 	d := Decision{Status: rule.status, Access: rule.grants, Until: End(s)}
-	if rule.paidTime && !now.Before(d.Until) {
+	if rule.paidTime && !now.Before(d.Until) && !Lifelong(s) {
 		d.Status, d.Access = Expired, false
+	}
+	if s.State == play.Cancelled && !s.StartedAt.IsZero() { // it was paid
+		d.Status = Revoked
 	}
 	if (d.Access || d.Status == Expired) && (currentVoided(s, voided) || d.Status == Expired && endedEarly(s, last, now)) {
 		d.Status, d.Access = Revoked, false
@@ -91,7 +97,7 @@ func keep(last Decision, now time.Time) Decision {
 	switch {
 	case last.Status == "":
 		last.Status = Pending
-	case last.Access && !now.Before(last.Until):
+	case last.Access && !last.Until.IsZero() && !now.Before(last.Until):
 		last.Status, last.Access = Expired, false
 	}
 	return last
@@ -115,15 +121,23 @@ func currentVoided(s play.Subscription, voided func(order string) bool) bool {
 // endedEarly reports whether the store ended a subscription before its paid time did, which only a revocation does. It
 // stays revoked in later answers.
 func endedEarly(s play.Subscription, last Decision, now time.Time) bool {
-	if s.CanceledBy == "replacement" {
+	if s.OneTime || s.CanceledBy == "replacement" {
 		return false
 	}
 	return last.Status == Revoked || last.Status == Active && last.Access && now.Before(last.Until)
 }
 
-// End returns the latest expiry of a subscription's items, zero for none.
+// Lifelong reports whether the access of a purchase of one-time products has no end.
+func Lifelong(s play.Subscription) bool {
+	return s.OneTime && slices.ContainsFunc(s.Items, func(i play.Item) bool { return i.ExpiresAt.IsZero() })
+}
+
+// End returns the latest expiry of a purchase's items, zero for none.
 func End(s play.Subscription) time.Time {
 	var end time.Time
+	if Lifelong(s) {
+		return end
+	}
 	for _, item := range s.Items {
 		if item.ExpiresAt.After(end) {
 			end = item.ExpiresAt
@@ -132,11 +146,14 @@ func End(s play.Subscription) time.Time {
 	return end
 }
 
-// ItemCounts reports whether an item of a subscription with access has been paid: it has not expired, or it is the one
+// ItemCounts reports whether an item of a purchase with access has been paid: it has not expired, or it is the one
 // that lasts longest, whose end the store may be moving while it retries a payment. The item that a deferred
-// replacement will add has no expiry yet.
-func ItemCounts(item play.Item, end, now time.Time) bool {
-	return !item.ExpiresAt.IsZero() && (item.ExpiresAt.After(now) || item.ExpiresAt.Equal(end))
+// replacement will add has no expiry yet. A one-time product without one is for ever.
+func ItemCounts(s play.Subscription, item play.Item, end, now time.Time) bool {
+	if item.ExpiresAt.IsZero() {
+		return s.OneTime
+	}
+	return item.ExpiresAt.After(now) || item.ExpiresAt.Equal(end)
 }
 
 // WillRenew reports whether the store will charge for another period of an item.

@@ -138,7 +138,7 @@ func TestWhichItemsCount(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := ItemCounts(play.Item{ExpiresAt: c.expires}, c.end, noon); got != c.want {
+			if got := ItemCounts(play.Subscription{}, play.Item{ExpiresAt: c.expires}, c.end, noon); got != c.want {
 				t.Errorf("%t", got)
 			}
 		})

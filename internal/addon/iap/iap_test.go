@@ -2,11 +2,13 @@ package iap_test
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/addontest"
+	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/addon/settings"
@@ -202,6 +204,44 @@ func TestAnotherRankOfAPackageHasMembershipsDerivedAgain(t *testing.T) {
 		}
 		if !waiting() {
 			t.Error("no task derives the memberships again")
+		}
+	})
+}
+
+// Apps take what is in products for subscriptions.
+func TestOneTimeProductsAreApartFromSubscriptions(t *testing.T) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		ctx := t.Context()
+		f.MustPackage(t, 1, "Gold", true)
+		add := func(id string, days int64) {
+			t.Helper()
+			if _, err := f.Settings.AddOneTimeProduct(ctx, operator, 0, id, 1, days); err != nil {
+				t.Fatal(err)
+			}
+		}
+		add("gold_pass", 30)
+		add("gold_forever", entitle.Lifetime)
+		add("gold_monthly", 7)
+		if _, err := f.Settings.AddProduct(ctx, operator, 0, "gold_monthly", 1); err != nil { // it is a subscription after all
+			t.Fatal(err)
+		}
+		_, err := f.Settings.AddOneTimeProduct(ctx, operator, 0, "gold_year", 1, 5000)
+		addontest.WantFields(t, err, "days")
+		f.MustPublish(t, "")
+		want := `"products":[{"package":{"package_id":1,"name":"Gold"},"store_product_ids":["gold_monthly"]}],"one_time_products":[` +
+			`{"package":{"package_id":1,"name":"Gold"},"store_product_id":"gold_forever","days":null},` +
+			`{"package":{"package_id":1,"name":"Gold"},"store_product_id":"gold_pass","days":30}]}`
+		if got := string(f.View(t).JSON); !strings.HasSuffix(got, want) {
+			t.Error(got)
+		}
+		if selling, err := f.IAP.Selling(ctx); err != nil || len(selling.Packages) != 3 || !maps.Equal(selling.OneTime, map[string]int64{"gold_forever": 0, "gold_pass": 30}) {
+			t.Errorf("%+v, %v", selling.OneTime, err)
+		}
+		if _, err := f.Settings.RemoveProduct(ctx, operator, 0, "gold_pass"); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Value(t, iap.KeyOneTime); got != "gold_forever=lifetime" {
+			t.Errorf("%q", got)
 		}
 	})
 }

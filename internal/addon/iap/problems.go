@@ -2,6 +2,7 @@ package iap
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
@@ -34,6 +35,11 @@ func Problems(v Values, packages []Package) []input.Problem {
 	}
 	if v.Sandbox {
 		warn(input.CodeTestModeOn, KeySandboxEnabled, "Test mode is on: the simulated store answers, and apps receive the configuration marked as test mode", 0)
+	}
+	for _, id := range slices.Sorted(maps.Keys(v.OneTime)) {
+		if !slices.ContainsFunc(v.Products, func(p Product) bool { return p.StoreID == id }) {
+			warn(input.CodeOneTimeNotMapped, KeyOneTime, fmt.Sprintf("The one-time product %s is not in the product map, so it activates nothing", id), 0)
+		}
 	}
 	for _, p := range packages {
 		sold := slices.ContainsFunc(v.Products, func(x Product) bool { return x.PackageID == p.ID })

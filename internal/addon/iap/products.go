@@ -38,6 +38,9 @@ var productIDPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._]{0,147}$`)
 type Product struct {
 	StoreID   string
 	PackageID int64
+	// OneTime reports that it is bought once, for Days or with [entitle.Lifetime] for ever. It is of another setting.
+	OneTime bool
+	Days    int64
 }
 
 // ParseProducts reads a product map (spec 2.6); an empty text is a map without
@@ -56,7 +59,7 @@ func ParseProducts(text string) ([]Product, error) {
 	}
 	list := make([]Product, 0, len(p.found))
 	for _, id := range slices.Sorted(maps.Keys(p.found)) {
-		list = append(list, Product{id, p.found[id]})
+		list = append(list, Product{StoreID: id, PackageID: p.found[id]})
 	}
 	return list, nil
 }

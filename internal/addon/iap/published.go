@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -87,7 +88,9 @@ func (s *Service) config(v Values, packages []Package, all Accounts) countersign
 		Platforms: countersign.IAPPlatforms{Store: countersign.IAPPlatform{PackageName: v.PackageName}},
 		Products:  sold(v.Products, packages),
 	}
-	config.Platforms.Store.Enabled = config.Enabled && v.PackageName != "" && len(config.Products) > 0 && s.usable(all, v.Account)
+	config.OneTimeProducts = soldOnce(v.Products, packages)
+	sells := len(config.Products)+len(config.OneTimeProducts) > 0
+	config.Platforms.Store.Enabled = config.Enabled && v.PackageName != "" && sells && s.usable(all, v.Account)
 	return config
 }
 
@@ -97,15 +100,15 @@ func (s *Service) usable(all Accounts, id string) bool {
 	return ok && inspect(file).ok()
 }
 
-// sold groups the products by package: packages ascending by id, products
+// sold groups the subscriptions by package: packages ascending by id, products
 // ascending. Packages without a product are left out, and products of packages
-// that do not exist.
+// that do not exist. A client takes each of these products for a subscription (spec 2.7).
 func sold(products []Product, packages []Package) []countersign.IAPProduct {
 	list := []countersign.IAPProduct{}
-	for _, p := range slices.SortedFunc(slices.Values(packages), func(a, b Package) int { return cmp.Compare(a.ID, b.ID) }) {
+	for _, p := range byID(packages) {
 		ids := []string{}
 		for _, product := range products {
-			if product.PackageID == p.ID {
+			if product.PackageID == p.ID && !product.OneTime {
 				ids = append(ids, product.StoreID)
 			}
 		}
@@ -115,4 +118,25 @@ func sold(products []Product, packages []Package) []countersign.IAPProduct {
 		}
 	}
 	return list
+}
+
+// soldOnce lists the one-time products, by package and product.
+func soldOnce(products []Product, packages []Package) (list []countersign.IAPOneTimeProduct) {
+	for _, p := range byID(packages) {
+		for _, product := range products {
+			if product.PackageID != p.ID || !product.OneTime {
+				continue
+			}
+			sold := countersign.IAPOneTimeProduct{Package: countersign.IAPPackage{ID: p.ID, Name: p.Name}, StoreProductID: product.StoreID}
+			if product.Days != entitle.Lifetime {
+				sold.Days = &product.Days
+			}
+			list = append(list, sold)
+		}
+	}
+	return list
+}
+
+func byID(packages []Package) []Package {
+	return slices.SortedFunc(slices.Values(packages), func(a, b Package) int { return cmp.Compare(a.ID, b.ID) })
 }

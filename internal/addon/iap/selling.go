@@ -21,7 +21,9 @@ type Selling struct {
 	// ServiceAccount is the service-account file, nil when none can be used.
 	ServiceAccount []byte
 	// Packages is the membership packages by the ids of the products that activate them.
-	Packages      map[string]int64
+	Packages map[string]int64
+	// OneTime is the days of those products that are bought once, [entitle.Lifetime] for ever.
+	OneTime       map[string]int64
 	TestPurchases entitle.TestPurchases
 	Policy        entitle.Policy
 	// Leeway is how long access continues after the paid time while the store can't be asked.
@@ -56,7 +58,7 @@ const simulatedApplication = "com.example.app"
 // sellingOf leaves out products of packages that do not exist.
 func (s *Service) sellingOf(v Values, packages []Package, all Accounts) Selling {
 	selling := Selling{
-		Enabled: v.Enabled, Simulated: v.Sandbox, Application: v.PackageName, Packages: map[string]int64{},
+		Enabled: v.Enabled, Simulated: v.Sandbox, Application: v.PackageName, Packages: map[string]int64{}, OneTime: map[string]int64{},
 		TestPurchases: v.TestPurchases, Policy: v.Policy, Leeway: v.Leeway, PushAudience: v.PushAudience, PushServiceAccount: v.PushServiceAccount,
 		PullSubscription: v.PullSubscription,
 	}
@@ -66,6 +68,9 @@ func (s *Service) sellingOf(v Values, packages []Package, all Accounts) Selling 
 	for _, p := range v.Products {
 		if slices.ContainsFunc(packages, func(k addondb.Package) bool { return k.ID == p.PackageID }) {
 			selling.Packages[p.StoreID] = p.PackageID
+			if p.OneTime {
+				selling.OneTime[p.StoreID] = p.Days
+			}
 		}
 	}
 	if file, ok := openAccount(s.guard.Box(), all[v.Account]); ok && inspect(file).ok() {

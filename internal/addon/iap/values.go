@@ -21,7 +21,7 @@ const (
 )
 
 // The keys that the specification leaves open: notifications of the store, test purchases,
-// and to whom a purchase belongs.
+// to whom a purchase belongs, and products that are bought once.
 const (
 	KeyPushAudience       = "iapPushAudience"
 	KeyPushServiceAccount = "iapPushServiceAccount"
@@ -32,6 +32,7 @@ const (
 	KeyTransferPolicy     = "iapTransferPolicy"
 	KeyUnknownPolicy      = "iapUnknownAccountPolicy"
 	KeyLeewayHours        = "iapLeewayHours"
+	KeyOneTime            = "iapOneTimeProducts"
 )
 
 // Values is the settings of in-app purchases: of the draft, or of a version.
@@ -41,8 +42,9 @@ type Values struct {
 	PackageName string
 	// Account is the id of the service account's row as text, "" for none.
 	Account string
-	// Products is the product map by store id.
+	// Products is the product map by store id, and OneTime the days of products that are bought once, which may not be in it.
 	Products []Product
+	OneTime  map[string]int64
 	// PushAudience and PushServiceAccount are what a notification of the store must name: the
 	// audience of its token, and the e-mail address that sends it. "" until they are set.
 	PushAudience, PushServiceAccount string
@@ -78,6 +80,8 @@ func ValuesOf(rows []addondb.Setting) Values {
 			v.Account = row.Value
 		case KeyProductMap:
 			v.Products, _ = ParseProducts(row.Value)
+		case KeyOneTime:
+			v.OneTime, _ = ParseOneTime(row.Value)
 		case KeyPushAudience:
 			v.PushAudience = row.Value
 		case KeyPushServiceAccount:
@@ -99,6 +103,10 @@ func ValuesOf(rows []addondb.Setting) Values {
 				v.Leeway = time.Duration(hours) * time.Hour
 			}
 		}
+	}
+	for i := range v.Products {
+		p := &v.Products[i]
+		p.Days, p.OneTime = v.OneTime[p.StoreID]
 	}
 	return v
 }

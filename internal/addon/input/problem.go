@@ -22,6 +22,7 @@ const (
 	CodeProductsMissing          = "products_missing"
 	CodeTestModeOn               = "test_mode_on"
 	CodePackageWithoutProduct    = "package_without_product"
+	CodeOneTimeNotMapped         = "one_time_product_not_mapped"
 	// What a publish changes for members.
 	CodeTestModeMembers    = "test_mode_members"
 	CodeTestModeEnds       = "test_mode_ends"
@@ -33,7 +34,7 @@ const (
 func ProblemCodes() []string {
 	return []string{
 		CodePushAppIDMissing, CodePushTimelineAppIDMissing, CodeAppNameMissing, CodeProductWithoutPackage, CodePackageNameMissing,
-		CodeServiceAccountMissing, CodeProductsMissing, CodeTestModeOn, CodePackageWithoutProduct,
+		CodeServiceAccountMissing, CodeProductsMissing, CodeTestModeOn, CodePackageWithoutProduct, CodeOneTimeNotMapped,
 		CodeTestModeMembers, CodeTestModeEnds, CodeApplicationChanged,
 	}
 }
@@ -60,7 +61,7 @@ func (p Problem) Command() string {
 		return fmt.Sprintf("countersign addon package add %d NAME", p.Package)
 	case CodeServiceAccountMissing:
 		return "countersign addon iap service-account FILE"
-	case CodeProductsMissing:
+	case CodeProductsMissing, CodeOneTimeNotMapped:
 		return "countersign addon iap product add STORE_ID PACKAGE_ID"
 	case CodePackageWithoutProduct:
 		return fmt.Sprintf("countersign addon iap product add STORE_ID %d", p.Package)

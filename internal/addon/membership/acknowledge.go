@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -52,7 +53,7 @@ func (s *Service) acknowledge(ctx context.Context, store Store, selling iap.Sell
 	if kept.OutOfApp != nil && p.AccountID == "" {
 		account = s.accountOf(p.UserID)
 	}
-	if err := store.Acknowledge(ctx, main.ProductID, kept.Token, account, ""); err != nil {
+	if err := accept(ctx, store, p, *main, kept.Token, account); err != nil {
 		return p, errors.Join(refusal(err), s.noteCall(ctx, callAcknowledge, selling, err))
 	}
 	if err := s.noteCall(ctx, callAcknowledge, selling, nil); err != nil {
@@ -78,6 +79,26 @@ func (s *Service) acknowledge(ctx context.Context, store Store, selling iap.Sell
 		return s.noteHistory(ctx, tx, p, items, causeAcknowledged, "")
 	})
 	return p, err
+}
+
+// accept tells the store that a purchase was accepted. What is bought for some days can be bought again from then on.
+func accept(ctx context.Context, store Store, p addondb.Purchase, main addondb.PurchaseItem, token, account string) error {
+	switch {
+	case p.OneTime && main.Days != entitle.Lifetime:
+		err := store.Consume(ctx, main.ProductID, token)
+		if reason, _ := reasonOf(err); reason == play.Refused && isConsumed(ctx, store, token) { // meanwhile
+			return nil
+		}
+		return err
+	case p.OneTime:
+		return store.AcknowledgeOneTime(ctx, main.ProductID, token)
+	}
+	return store.Acknowledge(ctx, main.ProductID, token, account, "")
+}
+
+func isConsumed(ctx context.Context, store Store, token string) bool {
+	sub, err := store.OneTime(ctx, token)
+	return err == nil && len(sub.Items) > 0 && sub.Items[0].Consumed
 }
 
 // doAcknowledge is the task of an acknowledgement. It fails until the store has accepted it,

@@ -26,16 +26,26 @@ func (s *Service) Refresh(ctx context.Context, actor people.Actor, name string) 
 // is paid remains.
 func (s *Service) Cancel(ctx context.Context, actor people.Actor, name string, final bool) (countersign.IAPPurchase, error) {
 	detail := map[bool]string{true: "the user can't undo it"}[final]
-	return s.act(ctx, actor, name, &storeAction{access.ActionPurchaseCancel, detail, func(ctx context.Context, store Store, token string, _ []addondb.PurchaseItem) error {
+	return s.act(ctx, actor, name, &storeAction{access.ActionPurchaseCancel, detail, func(ctx context.Context, store Store, token string, items []addondb.PurchaseItem) error {
+		if isOnce(items) {
+			return errOneTime
+		}
 		return store.Cancel(ctx, token, final)
 	}})
 }
 
 // Revoke has the store refund a purchase and end its access at once: all of it, or prorated
-// the rest of the period. The purchase is read again afterwards: what the store says counts.
+// the rest of the period. A one-time product is refunded as a whole. The purchase is read again afterwards: what the store
+// says counts.
 func (s *Service) Revoke(ctx context.Context, actor people.Actor, name string, prorated bool) (countersign.IAPPurchase, error) {
 	detail := map[bool]string{true: "prorated refund", false: "full refund"}[prorated]
-	return s.act(ctx, actor, name, &storeAction{access.ActionPurchaseRevoke, detail, func(ctx context.Context, store Store, token string, _ []addondb.PurchaseItem) error {
+	return s.act(ctx, actor, name, &storeAction{access.ActionPurchaseRevoke, detail, func(ctx context.Context, store Store, token string, items []addondb.PurchaseItem) error {
+		switch {
+		case isOnce(items) && prorated:
+			return errOneTime
+		case isOnce(items):
+			return refundOrder(ctx, store, items, true)
+		}
 		return store.Revoke(ctx, token, prorated)
 	}})
 }
@@ -45,12 +55,16 @@ func (s *Service) Revoke(ctx context.Context, actor people.Actor, name string, p
 func (s *Service) Refund(ctx context.Context, actor people.Actor, name string, revoke bool) (countersign.IAPPurchase, error) {
 	detail := map[bool]string{true: "access ends", false: "access continues"}[revoke]
 	return s.act(ctx, actor, name, &storeAction{access.ActionPurchaseRefund, detail, func(ctx context.Context, store Store, _ string, items []addondb.PurchaseItem) error {
-		main := mainItem(items)
-		if main == nil || main.OrderID == "" {
-			return fault.Conflict("no_order", "Nothing was paid for this purchase yet")
-		}
-		return store.RefundOrder(ctx, main.OrderID, revoke)
+		return refundOrder(ctx, store, items, revoke)
 	}})
+}
+
+func refundOrder(ctx context.Context, store Store, items []addondb.PurchaseItem, revoke bool) error {
+	main := mainItem(items)
+	if main == nil || main.OrderID == "" {
+		return fault.Conflict("no_order", "Nothing was paid for this purchase yet")
+	}
+	return store.RefundOrder(ctx, main.OrderID, revoke)
 }
 
 // The bounds of the days by which a renewal can be deferred: the store's (1.9).
@@ -71,13 +85,18 @@ func (s *Service) Defer(ctx context.Context, actor people.Actor, name string, da
 		if main := mainItem(items); main == nil || !main.WillRenew {
 			return fault.Conflict("not_renewing", "The store does not renew this purchase, so no renewal can be deferred")
 		}
-		sub, err := s.ask(ctx, store, token)
+		sub, err := s.ask(ctx, store.Subscription, token)
 		if err == nil {
 			_, err = store.Defer(ctx, token, sub.ETag, time.Duration(days)*day)
 		}
 		return err
 	}})
 }
+
+var errOneTime = fault.Conflict("one_time_purchase", "This product was bought once: it has no renewals, and is refunded as a whole")
+
+// isOnce reports whether the items are of one-time products.
+func isOnce(items []addondb.PurchaseItem) bool { return len(items) > 0 && items[0].Quantity > 0 }
 
 // storeAction is something that the store is asked to do with a purchase.
 type storeAction struct {
@@ -221,6 +240,11 @@ func (s *Service) Transfer(ctx context.Context, actor people.Actor, name, to, re
 		}
 		if err := s.recompute(ctx, tx, change{purchase: p, moved: moved(from, to)}, append(users, from, to)...); err != nil {
 			return err
+		}
+		if hasDays(p) { // with its own
+			if err := s.shiftDays(ctx, tx.DB, p.StartedAt, 0, from, to); err != nil {
+				return err
+			}
 		}
 		return s.guard.Audit(ctx, tx.DB, actor, people.Event{Action: access.ActionPurchaseTransfer, Subject: name, Before: from, After: to, Detail: reason})
 	})

@@ -72,21 +72,27 @@ func (s *Service) lockByToken(ctx context.Context, tx *addondb.DB, digest []byte
 // (1.3). A purchase that was accepted before stays so when its product leaves the map.
 func checkProduct(r *reading, req request) error {
 	if len(r.sub.Items) == 0 {
-		return fault.New(countersign.KindUnprocessable, "not_a_subscription", "This purchase is not a subscription")
+		return errNotSubscription
 	}
-	expected, mapped := req.product == "", r.known.ID != 0
+	expected, mapped, once := req.product == "", r.known.ID != 0, r.known.ID != 0
 	for _, item := range r.sub.Items {
 		expected = expected || item.ProductID == req.product || item.Deferred == req.product
 		mapped = mapped || r.selling.Packages[item.ProductID] != 0
+		_, sold := r.selling.OneTime[item.ProductID]
+		once = once || sold
 	}
 	switch {
 	case !expected:
 		return fault.New(countersign.KindUnprocessable, "product_mismatch", "The purchase is of another product")
+	case mapped && r.sub.OneTime && !once:
+		return errNotSubscription
 	case !mapped:
 		return errNotMapped
 	}
 	return nil
 }
+
+var errNotSubscription = fault.New(countersign.KindUnprocessable, "not_a_subscription", "This purchase is not a subscription")
 
 var errNotMapped = fault.New(countersign.KindUnprocessable, "product_not_mapped", "The product of this purchase is not mapped to a membership package")
 
@@ -177,6 +183,11 @@ func (s *Service) follow(ctx context.Context, tx *txn, row, next addondb.Purchas
 	}
 	if err := s.recompute(ctx, tx, why, users...); err != nil {
 		return err
+	}
+	if hasDays(next) {
+		if err := s.shiftDays(ctx, tx.DB, next.StartedAt, next.ID, row.UserID, next.UserID); err != nil {
+			return err
+		}
 	}
 	return s.schedule(ctx, tx.DB, next, req.cause)
 }

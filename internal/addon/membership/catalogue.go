@@ -40,11 +40,21 @@ func (s *Service) CheckCatalogue(ctx context.Context, actor people.Actor) ([]Cat
 	if err != nil {
 		return nil, err
 	}
-	products, err := store.Products(ctx)
+	products, err := catalogue(ctx, store, selling)
 	if err != nil {
 		return nil, fault.WithCause(refusal(err), err)
 	}
 	return compareCatalogue(selling, packages, products), nil
+}
+
+// catalogue reads the store's catalogue. What is bought once is read only while a product of the map is.
+func catalogue(ctx context.Context, store Store, selling iap.Selling) ([]Product, error) {
+	list, err := store.Products(ctx)
+	if err != nil || len(selling.OneTime) == 0 {
+		return list, err
+	}
+	once, err := store.OneTimeProducts(ctx)
+	return append(list, once...), err
 }
 
 // compareCatalogue is the comparison, with what is wrong first.
@@ -57,10 +67,10 @@ func compareCatalogue(selling iap.Selling, packages []addondb.Package, products 
 	for _, id := range slices.Sorted(maps.Keys(selling.Packages)) {
 		activates := selling.Packages[id]
 		sold[activates] = true
-		lines = append(lines, CatalogueLine{Product: id, Package: activates, PackageName: names[activates], Problem: productProblem(id, products)})
+		lines = append(lines, CatalogueLine{Product: id, Package: activates, PackageName: names[activates], Problem: productProblem(id, selling, products)})
 	}
 	for _, p := range products {
-		if _, mapped := selling.Packages[p.ID]; !mapped {
+		if _, mapped := selling.Packages[p.ID]; !mapped && !p.OneTime { // the app may sell others without the site
 			lines = append(lines, CatalogueLine{Product: p.ID, Problem: fmt.Sprintf("The product %s is not mapped: a purchase of it activates nothing", p.ID)})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 )
 
@@ -29,7 +30,7 @@ func (s *Service) doCatalogue(ctx context.Context, _ []byte) (again time.Time, e
 	if err != nil {
 		return time.Time{}, err
 	}
-	products, err := store.Products(ctx)
+	products, err := catalogue(ctx, store, selling)
 	note := s.noteCall(ctx, callProducts, selling, err)
 	if err != nil {
 		return time.Time{}, errors.Join(fault.WithCause(fault.Unavailable("store_unavailable", "The store's catalogue can't be read"), err), note)
@@ -45,7 +46,7 @@ func (s *Service) doCatalogue(ctx context.Context, _ []byte) (again time.Time, e
 		}
 		for _, id := range slices.Sorted(maps.Keys(selling.Packages)) {
 			var err error
-			if problem := productProblem(id, products); problem != "" {
+			if problem := productProblem(id, selling, products); problem != "" {
 				err = s.raise(ctx, tx, alertProduct, id, problem)
 			} else {
 				err = s.resolve(ctx, tx, alertProduct, id)
@@ -71,9 +72,12 @@ func setPlans(ctx context.Context, tx *addondb.DB, products []Product) error {
 }
 
 // productProblem is what is wrong with a product in the catalogue, "" for nothing.
-func productProblem(id string, products []Product) string {
-	i := slices.IndexFunc(products, func(p Product) bool { return p.ID == id })
+func productProblem(id string, selling iap.Selling, products []Product) string {
+	_, once := selling.OneTime[id]
+	i := slices.IndexFunc(products, func(p Product) bool { return p.ID == id && p.OneTime == once })
 	switch {
+	case i < 0 && once:
+		return fmt.Sprintf("The store has no one-time product %s", id)
 	case i < 0:
 		return fmt.Sprintf("The store has no product %s", id)
 	case !products[i].Active:

@@ -65,7 +65,10 @@ func (s *Service) countChange(ctx context.Context, tx *txn, before, after number
 		}
 		c.Retired = append(c.Retired, stateOf(p, theirs))
 	}
-	return s.count(ctx, tx, c, items)
+	if err := s.count(ctx, tx, c, items); err != nil || after.Item.Quantity >= before.Item.Quantity {
+		return err
+	}
+	return s.recount(ctx, tx, after.Purchase) // some of a quantity was refunded
 }
 
 // countEnd counts a purchase that ended while its items stayed as they were.

@@ -23,6 +23,9 @@ func at(t time.Time) sqldb.Time { return sqldb.Time{Time: t.UTC().Truncate(time.
 // filled returns a purchase and its items as an answer of the store has them. row is the
 // purchase before, zero for none.
 func (s *Service) filled(ctx context.Context, tx *addondb.DB, row addondb.Purchase, before []addondb.PurchaseItem, r *reading, to owner) (addondb.Purchase, []addondb.PurchaseItem, error) {
+	if err := s.grantDays(ctx, tx, row, before, r, to); err != nil {
+		return row, nil, err
+	}
 	next, err := s.begun(ctx, tx, row, r)
 	if err != nil {
 		return next, nil, err
@@ -74,6 +77,7 @@ func (s *Service) begun(ctx context.Context, tx *addondb.DB, row addondb.Purchas
 		}
 		next.SupersededBy = successor
 	}
+	next.OneTime = r.sub.OneTime
 	next.Environment, next.Application, next.State = string(r.environment), r.selling.Application, string(r.sub.State)
 	next.LinkedDigest, next.Retires = linkedDigest(s.box(), r.sub.LinkedToken), entitle.Retires(r.sub)
 	next.StartedAt, next.AutoResumeAt = at(r.sub.StartedAt), at(r.sub.AutoResumeAt)
@@ -114,8 +118,12 @@ func (s *Service) itemsOf(r *reading, before []addondb.PurchaseItem, d entitle.D
 	for _, i := range r.sub.Items {
 		item := addondb.PurchaseItem{
 			ProductID: i.ProductID, BasePlanID: i.BasePlanID, OfferID: i.OfferID, Phase: i.Phase, OrderID: i.OrderID, ExpiresAt: at(i.ExpiresAt),
-			PackageID: r.selling.Packages[i.ProductID], Counts: entitle.ItemCounts(i, end, r.at), Prepaid: i.Prepaid,
+			PackageID: r.selling.Packages[i.ProductID], Counts: entitle.ItemCounts(r.sub, i, end, r.at), Prepaid: i.Prepaid,
 			WillRenew: entitle.WillRenew(r.sub.State, i), Action: string(entitle.ActionFor(d.Status, i)), Deferred: i.Deferred,
+		}
+		if r.sub.OneTime {
+			item.Quantity = i.Quantity
+			item.Days, _ = daysOf(i.ProductID, before, r)
 		}
 		if d.Unknown && len(before) > 0 {
 			item.WillRenew = before[0].WillRenew

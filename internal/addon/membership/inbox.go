@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -37,6 +38,7 @@ type Notification struct {
 	Application string
 	Kind        NotificationKind
 	Code        int64  // of subscription and one-time notifications
+	Product     string // of one-time notifications
 	Token       string // "" for a test
 	OrderID     string
 	Body        []byte // as it arrived
@@ -63,27 +65,31 @@ func (s *Service) Receive(ctx context.Context, n Notification) error {
 		return err
 	}
 	return s.db.Tx(ctx, func(tx *addondb.DB) error {
-		if err := s.ReceiveIn(ctx, tx, selling.Application, n, 0); err != nil {
+		if err := s.ReceiveIn(ctx, tx, selling, n, 0); err != nil {
 			return err
 		}
 		return s.guard.SameKeyFile(ctx, tx)
 	})
 }
 
-// ReceiveIn is Receive in a transaction, for the application of the settings. The task is due after a
+// ReceiveIn is Receive in a transaction, with the settings. The task is due after a
 // wait. [access.Guard.SameKeyFile] is left to the caller.
-func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, application string, n Notification, wait time.Duration) error {
+func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, selling iap.Selling, n Notification, wait time.Duration) error {
 	message, err := s.message(n)
 	if err != nil {
 		return err
 	}
-	ours := n.Application == application
+	ours := n.Application == selling.Application
 	if !ours {
 		if ours, err = tx.HasApplication(ctx, n.Application); err != nil {
 			return err
 		}
 	}
-	processed := n.Token == "" || !ours || n.Kind == NotifyOneTime
+	concerns, err := concernsUs(ctx, tx, selling, n, message.TokenDigest)
+	if err != nil {
+		return err
+	}
+	processed := n.Token == "" || !ours || !concerns
 	if processed {
 		message.ProcessedAt, message.Result = s.timestamp(), "not needed"
 	}
@@ -95,6 +101,15 @@ func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, application str
 		return err
 	}
 	return s.putNotified(ctx, tx, n, message.TokenDigest, s.now().Add(wait))
+}
+
+// concernsUs reports whether a notification may be about a product of the site: apps sell one-time products without it, too.
+func concernsUs(ctx context.Context, tx *addondb.DB, selling iap.Selling, n Notification, digest []byte) (bool, error) {
+	if _, sold := selling.OneTime[n.Product]; sold || n.Kind != NotifyOneTime {
+		return true, nil
+	}
+	known, err := tx.PurchaseByToken(ctx, platform, digest) // it may have left the map
+	return known.ID != 0, ignoreNotFound(err)
 }
 
 // message is a notification as it is stored: the body and the token are sealed.
@@ -127,7 +142,7 @@ func (s *Service) putNotified(ctx context.Context, tx *addondb.DB, n Notificatio
 			return err
 		}
 	}
-	return s.Put(ctx, tx, Task{Kind: KindNotified, Key: hex.EncodeToString(digest), Due: due, Payload: tokenRef{s.sealQueued(n.Token), originOfMessage(n.MessageID, n.Application)}})
+	return s.Put(ctx, tx, Task{Kind: KindNotified, Key: hex.EncodeToString(digest), Due: due, Payload: tokenRef{s.sealQueued(n.Token), originOfMessage(n.MessageID, n.Application), n.Kind == NotifyOneTime}})
 }
 
 // originOfMessage is where the purchase of a notification was made.
@@ -158,7 +173,7 @@ func (s *Service) Process(ctx context.Context, n Notification) error {
 			return err
 		}
 	}
-	return s.notified(ctx, n.Token, originOfMessage(n.MessageID, n.Application))
+	return s.notified(ctx, n.Token, originOfMessage(n.MessageID, n.Application), n.Kind == NotifyOneTime)
 }
 
 // doNotified is the task of the notifications about a token.
@@ -171,12 +186,12 @@ func (s *Service) doNotified(ctx context.Context, payload []byte) (again time.Ti
 	if err != nil { // the key file was replaced; the sweep of the inbox puts the task again
 		return time.Time{}, nil
 	}
-	return time.Time{}, s.notified(ctx, token, ref.origin)
+	return time.Time{}, s.notified(ctx, token, ref.origin, ref.OneTime)
 }
 
 // notified asks the store about the token of notifications, and ends those that had
 // arrived before it was asked.
-func (s *Service) notified(ctx context.Context, token string, from origin) error {
+func (s *Service) notified(ctx context.Context, token string, from origin, oneTime bool) error {
 	last, err := s.db.LastMessage(ctx)
 	if err != nil {
 		return err
@@ -185,7 +200,7 @@ func (s *Service) notified(ctx context.Context, token string, from origin) error
 	var done applied
 	store, selling, err := s.openToken(ctx, digest, from)
 	if err == nil {
-		done, err = s.readAndApply(ctx, store, selling, token, request{cause: causeNotification})
+		done, err = s.readAndApply(ctx, store, selling, token, request{cause: causeNotification, oneTime: oneTime})
 	}
 	if retry := s.taskError(err); retry != nil {
 		return retry

@@ -107,7 +107,7 @@ func TestNotificationsThatNeedNoQuestion(t *testing.T) {
 		alert string
 	}{
 		{"a test", with(func(n *Notification) { n.Kind, n.Token = NotifyTest, "" }), 0, ""},
-		{"a product that is bought once", with(func(n *Notification) { n.Kind, n.Code = NotifyOneTime, 1 }), 0, ""},
+		{"a one-time product of others", with(func(n *Notification) { n.Kind, n.Code, n.Token = NotifyOneTime, 1, "coins" }), 0, ""},
 		{"another app's", with(func(n *Notification) { n.Application = "com.example.other" }), 0, alertApplication},
 		{"an unknown code is a question and an alert", with(func(n *Notification) { n.Code = 21 }), 1, alertNotification},
 		{"an unknown kind is a question and an alert", with(func(n *Notification) { n.Kind = "new" }), 1, alertNotification},
@@ -117,10 +117,10 @@ func TestNotificationsThatNeedNoQuestion(t *testing.T) {
 		f.bought(t, "ana", "token", "gold_monthly")
 		for _, c := range cases {
 			t.Run(c.name, func(t *testing.T) {
-				asked := f.store.count("token")
+				asked := f.store.count(c.n.Token)
 				c.n.MessageID = c.name
 				f.receive(t, c.n)
-				if got := f.store.count("token") - asked; got != c.asked {
+				if got := f.store.count(c.n.Token) - asked; got != c.asked {
 					t.Errorf("the store was asked %d times", got)
 				}
 				alerts, err := f.Alerts(t.Context(), program)

@@ -3,12 +3,14 @@ package membership
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // Merged is what a merge of two users has moved.
@@ -62,6 +64,9 @@ func (s *Service) Merge(ctx context.Context, actor people.Actor, from, to string
 		if err := s.recompute(ctx, tx, why, from, to); err != nil {
 			return err
 		}
+		if err := s.shiftDays(ctx, tx.DB, sqldb.Time{}, 0, to); err != nil {
+			return err
+		}
 		m, err := membershipOf(ctx, tx.DB, to)
 		if err != nil {
 			return err
@@ -73,12 +78,10 @@ func (s *Service) Merge(ctx context.Context, actor people.Actor, from, to string
 	return merged, err
 }
 
-// sorted is two users in the order in which all transactions lock them.
-func sorted(a, b string) []string {
-	if b < a {
-		a, b = b, a
-	}
-	return []string{a, b}
+// sorted is users in the order in which all transactions lock them, each once and without "".
+func sorted(users ...string) []string {
+	slices.Sort(users)
+	return slices.DeleteFunc(slices.Compact(users), func(user string) bool { return user == "" })
 }
 
 // movePurchases moves all purchases of a user to another one.

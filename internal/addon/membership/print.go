@@ -18,7 +18,7 @@ func (s *Service) printPurchase(ctx context.Context, tx *addondb.DB, p addondb.P
 	items, err1 := tx.PurchaseItems(ctx, p.ID)
 	packages, err2 := tx.Packages(ctx)
 	printed := countersign.IAPPurchase{
-		ID: p.Name, Platform: p.Platform, Environment: p.Environment, State: p.Status, Acknowledged: p.Acknowledged,
+		ID: p.Name, Platform: p.Platform, Environment: p.Environment, State: p.Status, Acknowledged: p.Acknowledged, OneTime: p.OneTime,
 		StartedAt: timestamp(p.StartedAt), ExpiresAt: timestamp(p.ExpiresAt), AutoResumeAt: timestamp(p.AutoResumeAt),
 		Items: make([]countersign.IAPPurchaseItem, len(items)),
 	}
@@ -65,7 +65,7 @@ func printMembership(m addondb.Membership) countersign.IAPMembership {
 	if m.PackageName != "" {
 		printed.Package = &countersign.IAPPackage{ID: m.PackageID, Name: m.PackageName}
 	}
-	if m.PurchaseID != 0 {
+	if m.PurchaseID != 0 && !m.OneTime {
 		printed.ManageURL = optional(manageURL(m.ProductID, m.Application))
 	}
 	return printed

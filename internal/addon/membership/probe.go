@@ -45,7 +45,7 @@ func (s *Service) doProbe(ctx context.Context, _ []byte) (again time.Time, err e
 		return time.Time{}, err
 	}
 	if token, err := s.box().Open(purposeQueued, first.Sealed); err == nil {
-		_, err := s.askOnce(ctx, store, string(token))
+		_, err := s.askOnce(ctx, store.Subscription, string(token))
 		if reason, after := reasonOf(err); reason == play.Unavailable {
 			return s.now().Add(max(probeWait, after)), nil
 		}

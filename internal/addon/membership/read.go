@@ -125,7 +125,7 @@ type Intent struct {
 	// AccountID is what the app sets as the obfuscated account id.
 	AccountID  string
 	Membership countersign.IAPMembership
-	// Current is the user's newest purchase with access, nil for none.
+	// Current is the user's newest subscription with access, nil for none.
 	Current *countersign.IAPPurchase
 	// OwnedByOther reports that one of the tokens on the device belongs to another user.
 	OwnedByOther bool
@@ -173,7 +173,7 @@ func (s *Service) addCurrent(ctx context.Context, user string, intent Intent) (I
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(rows, func(p addondb.Purchase) bool { return p.Access })
+		i := slices.IndexFunc(rows, func(p addondb.Purchase) bool { return p.Access && !p.OneTime })
 		if i < 0 {
 			return nil
 		}

@@ -23,6 +23,8 @@ type request struct {
 	// product is what the caller expects, "" for anything.
 	product   string
 	restoring bool
+	// oneTime reports that the store says that it is a one-time product.
+	oneTime bool
 	// queued leaves the store to a task, because it does not answer now. repeated is of such a task.
 	queued, repeated bool
 	// spent reports that the user has presented too many tokens that the store does not know.
@@ -107,6 +109,8 @@ func (s *Service) readAndApply(ctx context.Context, store Store, selling iap.Sel
 			return done, done.refused
 		case err == nil:
 			return done, nil
+		case errors.Is(err, errNotMapped) && r.sub.OneTime && req.user == "": // the app may sell others without the site
+			return applied{}, err
 		case errors.Is(err, errNotMapped):
 			return applied{}, errors.Join(err, s.noteNotMapped(ctx, r.sub.Items[0].ProductID))
 		case !errors.Is(err, errStale):
@@ -128,9 +132,9 @@ func (s *Service) read(ctx context.Context, store Store, selling iap.Selling, to
 	}
 	r.known = known
 	if req.restoring || req.repeated {
-		r.sub, err = s.askOnce(ctx, store, token)
+		r.sub, err = s.askOnce(ctx, s.readerOf(store, r, req), token)
 	} else {
-		r.sub, err = s.ask(ctx, store, token)
+		r.sub, err = s.ask(ctx, s.readerOf(store, r, req), token)
 	}
 	if !req.dryRun {
 		if note := s.noteCall(ctx, callRead, selling, err); note != nil {

@@ -25,8 +25,7 @@ type change struct {
 // recompute derives the memberships of users again, in the transaction of the cause (6.5).
 // The version is raised only when something changed, and then the site gets events.
 func (s *Service) recompute(ctx context.Context, tx *txn, why change, users ...string) error {
-	slices.Sort(users)
-	users = slices.DeleteFunc(slices.Compact(users), func(user string) bool { return user == "" })
+	users = sorted(users...)
 	if len(users) == 0 {
 		return nil
 	}

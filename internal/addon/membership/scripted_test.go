@@ -22,6 +22,7 @@ type scripted struct {
 	endless   bool                 // the list of voided orders has always another page
 	since     time.Time            // of the last list of voided orders
 	products  []Product
+	onceSold  []Product // that are bought once
 	down      error
 	refusing  error // of acknowledgements
 	silent    bool  // acknowledgements are accepted, and the answers are lost
@@ -36,6 +37,7 @@ type scripted struct {
 func newScripted() *scripted {
 	return &scripted{
 		products: []Product{{ID: "gold_monthly", Active: true}, {ID: "silver_monthly", Active: true}},
+		onceSold: []Product{{ID: "gold_forever", OneTime: true, Active: true}, {ID: "gold_pass", OneTime: true, Active: true}, {ID: "coins", OneTime: true, Active: true}},
 		subs:     map[string]play.Subscription{}, calls: map[string]int{}, accounts: map[string]string{}, deadlines: map[string]time.Time{},
 	}
 }
@@ -44,6 +46,14 @@ func newScripted() *scripted {
 var unavailable = &play.Error{Reason: play.Unavailable}
 
 func (s *scripted) Subscription(ctx context.Context, token string) (play.Subscription, error) {
+	return s.read(ctx, token, false)
+}
+
+func (s *scripted) OneTime(ctx context.Context, token string) (play.Subscription, error) {
+	return s.read(ctx, token, true)
+}
+
+func (s *scripted) read(ctx context.Context, token string, once bool) (play.Subscription, error) {
 	s.mu.Lock()
 	asked := s.asked
 	s.calls[token]++
@@ -61,7 +71,7 @@ func (s *scripted) Subscription(ctx context.Context, token string) (play.Subscri
 	switch {
 	case down != nil:
 		return play.Subscription{}, down
-	case !there:
+	case !there || found.OneTime != once:
 		return play.Subscription{}, &play.Error{Reason: play.TokenNotFound}
 	}
 	return found, nil
@@ -82,6 +92,28 @@ func (s *scripted) Acknowledge(ctx context.Context, _, token, account, _ string)
 	if s.silent {
 		return unavailable
 	}
+	return nil
+}
+
+func (s *scripted) AcknowledgeOneTime(ctx context.Context, _, token string) error {
+	return s.Acknowledge(ctx, "", token, "", "")
+}
+
+// Consume refuses what is consumed already, as Google does.
+func (s *scripted) Consume(_ context.Context, _, token string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.subs[token]
+	switch {
+	case s.down != nil || s.refusing != nil:
+		return unavailable
+	case found.Items[0].Consumed:
+		return &play.Error{Reason: play.Refused}
+	}
+	found.Items = slices.Clone(found.Items)
+	found.Acknowledged, found.Items[0].Consumed = true, true
+	s.subs[token] = found
+	s.calls["consume "+token]++
 	return nil
 }
 
@@ -149,6 +181,12 @@ func (s *scripted) Products(context.Context) ([]Product, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.products, s.down
+}
+
+func (s *scripted) OneTimeProducts(context.Context) ([]Product, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.onceSold, s.down
 }
 
 // count returns how often the store was asked for something.

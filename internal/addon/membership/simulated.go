@@ -2,6 +2,7 @@ package membership
 
 import (
 	"context"
+	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
@@ -15,12 +16,15 @@ type Known struct {
 	// Name is the id of the purchase that others see, "" for a token that was never verified.
 	Name string
 	User string
+	// ExpiresAt is the end of the paid time, zero for none. Access reports that it has not been noticed yet.
+	ExpiresAt time.Time
+	Access    bool
 }
 
 // Lookup returns what is known of a purchase token. It does not ask the store.
 func (s *Service) Lookup(ctx context.Context, tx *addondb.DB, token string) (Known, error) {
 	p, err := tx.PurchaseByToken(ctx, platform, digestOf(s.box(), token))
-	return Known{Name: p.Name, User: p.UserID}, ignoreNotFound(err)
+	return Known{Name: p.Name, User: p.UserID, ExpiresAt: p.ExpiresAt.Time, Access: p.Access}, ignoreNotFound(err)
 }
 
 // ForgetSimulated deletes all purchases of the simulated store and derives memberships

@@ -22,8 +22,13 @@ type Store interface {
 	// Now is the time on the store's clock, by which purchases begin and end there.
 	Now(ctx context.Context) (time.Time, error)
 	Subscription(ctx context.Context, token string) (play.Subscription, error)
+	// OneTime is Subscription for the purchase of a one-time product.
+	OneTime(ctx context.Context, token string) (play.Subscription, error)
 	// Acknowledge sends the account id only when it is not empty.
 	Acknowledge(ctx context.Context, productID, token, account, profile string) error
+	// AcknowledgeOneTime accepts the purchase of a one-time product, and Consume has it sold to the buyer again.
+	AcknowledgeOneTime(ctx context.Context, productID, token string) error
+	Consume(ctx context.Context, productID, token string) error
 	// Cancel stops the renewals. With final the user can't undo that.
 	Cancel(ctx context.Context, token string, final bool) error
 	// Revoke ends the access at once and refunds: the rest of the period, or all of it.
@@ -40,8 +45,9 @@ type Store interface {
 	Orders(ctx context.Context, ids []string) ([]play.Order, error)
 	// Voided lists refunds and chargebacks that the store saw in a time. next is "" on the last page.
 	Voided(ctx context.Context, since, until time.Time, page string) (list []Void, next string, err error)
-	// Products lists the subscriptions of the catalogue.
+	// Products lists the subscriptions of the catalogue, and OneTimeProducts what is bought once.
 	Products(ctx context.Context) ([]Product, error)
+	OneTimeProducts(ctx context.Context) ([]Product, error)
 }
 
 // Void is an order that was refunded, charged back or revoked (1.9).
@@ -52,9 +58,10 @@ type Void struct {
 	Reason, Source int64
 }
 
-// Product is a subscription of the store's catalogue.
+// Product is a product of the store's catalogue.
 type Product struct {
-	ID string
+	ID      string
+	OneTime bool
 	// Active reports that it can be bought: a base plan is active, of whatever kind and period.
 	Active bool
 	// Periods are the times between two payments by base plan, in ISO 8601.
@@ -146,11 +153,14 @@ func (s *Service) openSelling(selling iap.Selling) (Store, iap.Selling, error) {
 // failed, is tried again: a new token may be unknown for some hundreds of milliseconds (1.2).
 var freshWaits = []time.Duration{250 * time.Millisecond, 500 * time.Millisecond}
 
-// ask reads a subscription. It tries again when the token is unknown and when the store does
+// reader reads a token from the store.
+type reader func(ctx context.Context, token string) (play.Subscription, error)
+
+// ask reads a token. It tries again when the token is unknown and when the store does
 // not answer, unless that asks to wait.
-func (s *Service) ask(ctx context.Context, store Store, token string) (play.Subscription, error) {
+func (s *Service) ask(ctx context.Context, read reader, token string) (play.Subscription, error) {
 	for attempt := 0; ; attempt++ {
-		sub, err := store.Subscription(ctx, token)
+		sub, err := read(ctx, token)
 		reason, after := reasonOf(err)
 		again := reason == play.TokenNotFound || reason == play.Unavailable && after == 0
 		if !again || attempt == len(freshWaits) || !s.Wait(ctx, freshWaits[attempt]) {
@@ -163,10 +173,10 @@ func (s *Service) ask(ctx context.Context, store Store, token string) (play.Subs
 const onceTimeout = 3 * time.Second
 
 // askOnce is ask without another attempt.
-func (s *Service) askOnce(ctx context.Context, store Store, token string) (play.Subscription, error) {
+func (s *Service) askOnce(ctx context.Context, read reader, token string) (play.Subscription, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.onceTimeout)
 	defer cancel()
-	return store.Subscription(ctx, token)
+	return read(ctx, token)
 }
 
 // reasonOf returns why a call to the store failed, "" for none.

@@ -93,6 +93,7 @@ type (
 	tokenRef struct {
 		Token string `json:"token"` // sealed
 		origin
+		OneTime bool `json:"one_time,omitempty"`
 	}
 	grantEnd struct {
 		Grant int64 `json:"grant"`
@@ -159,6 +160,8 @@ func (s *Service) schedule(ctx context.Context, tx *addondb.DB, p addondb.Purcha
 func (s *Service) nextCheck(p addondb.Purchase) (time.Time, bool) {
 	switch status := entitle.Status(p.Status); {
 	case p.SupersededBy != 0:
+		return time.Time{}, false
+	case isForEver(p):
 		return time.Time{}, false
 	case p.Access:
 		return entitle.NextExpiryCheck(p.ExpiresAt.Time, s.now(), s.Jitter(entitle.ExpiryJitter)), true
@@ -230,7 +233,7 @@ func (s *Service) doWatch(ctx context.Context, payload []byte) (again time.Time,
 	if errors.Is(err, errNothingToDo) && p.ID == 0 {
 		return time.Time{}, nil
 	}
-	if p.ID != 0 && p.Access && s.now().Before(p.ExpiresAt.Time) { // it was renewed meanwhile
+	if p.ID != 0 && (isForEver(p) || p.Access && s.now().Before(p.ExpiresAt.Time)) { // it was paid or renewed meanwhile
 		again, _ = s.nextCheck(p)
 		return again, nil
 	}

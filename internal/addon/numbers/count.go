@@ -20,6 +20,7 @@ const (
 	Renewed  = "renewed"  // periods that were paid after the first one
 	Churned  = "churned"  // purchases that ended
 	Refunded = "refunded" // orders that were refunded or charged back
+	OneTime  = "one_time" // products that were bought once, which are in none of the above but refunded
 	Revenue  = "revenue"  // what was paid
 	Refunds  = "refunds"  // what of it was given back
 
@@ -37,7 +38,7 @@ func counted(p addondb.Purchase) bool {
 
 // level is the measure that a purchase belongs to now, "" for none.
 func level(p addondb.Purchase) string {
-	if !counted(p) || p.SupersededBy != 0 {
+	if !counted(p) || p.SupersededBy != 0 || p.OneTime {
 		return ""
 	}
 	switch status := p.Status; status {
@@ -86,6 +87,10 @@ func Of(c Change, day string) []addondb.Number {
 	add(level(c.After.Purchase), c.After, 1)
 	for _, s := range c.Retired {
 		add(level(s.Purchase), s, -1)
+	}
+	once := c.After.Purchase
+	if once.OneTime && counted(once) && once.Access && (c.Before.Purchase.ID == 0 || c.Before.Purchase.Status == string(entitle.Pending)) {
+		add(OneTime, c.After, 1)
 	}
 	replaces := slices.ContainsFunc(c.Retired, func(s State) bool { return live(s.Purchase) })
 	began := !live(c.Before.Purchase) && live(c.After.Purchase) && !replaces

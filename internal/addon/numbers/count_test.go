@@ -27,6 +27,7 @@ func TestWhatAChangeOfAPurchaseCountsAs(t *testing.T) {
 	active, grace, held, paused, expired := purchase("active", true), purchase("grace", true), purchase("on_hold", false), purchase("paused", false), purchase("expired", false)
 	superseded := purchase("superseded", false)
 	superseded.SupersededBy = 2
+	once := func(s State) State { s.Purchase.OneTime = true; return s }
 	in := func(environment string) State {
 		p := active
 		p.Environment = environment
@@ -56,6 +57,9 @@ func TestWhatAChangeOfAPurchaseCountsAs(t *testing.T) {
 		{"a trial that goes on", Change{Before: active.of("GPA.1", "free_trial"), After: active.of("GPA.1..0", "free_trial")}, []addondb.Number{count(Renewed, 1)}},
 		{"a trial that is not paid", Change{Before: active.of("GPA.1", "free_trial"), After: expired.of("GPA.1", "free_trial")}, []addondb.Number{count(Active, -1), count(Churned, 1), count(TrialEnded, 1)}},
 		{"a trial whose place was taken", Change{Before: active.of("GPA.1", "free_trial"), After: superseded}, []addondb.Number{count(Active, -1)}},
+		{"a product that is bought once counts as such", Change{After: once(active)}, []addondb.Number{count(OneTime, 1)}},
+		{"and so when its payment arrives later", Change{Before: once(purchase("pending", false)), After: once(active)}, []addondb.Number{count(OneTime, 1)}},
+		{"its end is not churn", Change{Before: once(active), After: once(expired)}, nil},
 		{"a test purchase is left out", Change{After: in("test")}, nil},
 		{"a simulated purchase is left out", Change{After: in("simulated")}, nil},
 	} {

@@ -30,6 +30,8 @@ type Row struct {
 	// Active, InGrace and OnHold are the purchases at its end, or now.
 	Active, InGrace, OnHold         int64
 	New, Renewed, Churned, Refunded int64
+	// OneTime is the products that were bought once.
+	OneTime int64
 	// Revenue is what was paid minus what was given back, in hundredths, by the currencies of the report.
 	Revenue []int64
 }
@@ -131,6 +133,8 @@ func (r *Row) count(measure string) *int64 {
 		return &r.Churned
 	case Refunded:
 		return &r.Refunded
+	case OneTime:
+		return &r.OneTime
 	}
 	return new(int64)
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
@@ -166,7 +167,7 @@ func (d dashboard) selling() frame.Figure {
 	case d.view.Config.SandboxEnabled:
 		f.Value, f.Note = "Test mode", "The simulated store answers. Apps receive the configuration marked as test mode."
 	case d.view.Config.Platforms.Store.Enabled:
-		f.Value, f.Note = "On", frame.Count(len(d.view.Config.Products), "package")+" on sale."
+		f.Value, f.Note = "On", frame.Count(packagesOnSale(d.view.Config), "package")+" on sale."
 	default:
 		f.Value, f.Note = "Not complete", "Turned on, but settings are missing."
 	}
@@ -211,4 +212,16 @@ func (d dashboard) updated() frame.Figure {
 		f.Value, f.Note = "Update available", "Version "+d.plan.Version+" has "+frame.Count(len(d.plan.Steps), "step")+" to run."
 	}
 	return f
+}
+
+// packagesOnSale counts the packages that a product activates.
+func packagesOnSale(c countersign.IAPConfig) int {
+	sold := map[int64]bool{}
+	for _, p := range c.Products {
+		sold[p.Package.ID] = true
+	}
+	for _, p := range c.OneTimeProducts {
+		sold[p.Package.ID] = true
+	}
+	return len(sold)
 }

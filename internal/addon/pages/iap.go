@@ -14,6 +14,7 @@ import (
 var (
 	sellingKeys      = []string{iap.KeyEnabled, iap.KeySandboxEnabled, iap.KeyPackageName}
 	notificationKeys = []string{iap.KeyPushServiceAccount, iap.KeyPushAudience, iap.KeyPullSubscription}
+	onceKeys         = []string{iap.KeyOneTime}
 	testKeys         = []string{iap.KeyTestPurchases, iap.KeyTestUsers}
 	ownerKeys        = []string{iap.KeyClaimPolicy, iap.KeyTransferPolicy, iap.KeyUnknownPolicy}
 	outageKeys       = []string{iap.KeyLeewayHours}
@@ -172,7 +173,7 @@ func (p *Pages) decline(w http.ResponseWriter, r *frame.Request) error {
 
 // takeRows puts what was posted on top of the draft that is saved, the rows as a map.
 func (d *iapPageData) takeRows(in url.Values) {
-	d.take(in, slices.Concat(sellingKeys, []string{iap.KeyProductMap}, notificationKeys, testKeys, ownerKeys, outageKeys)...)
+	d.take(in, slices.Concat(sellingKeys, []string{iap.KeyProductMap}, onceKeys, notificationKeys, testKeys, ownerKeys, outageKeys)...)
 	d.typed[iap.KeyProductMap] = mapOf(d.rows)
 }
 

@@ -114,7 +114,7 @@ func (p *Pages) exportNumbers(w http.ResponseWriter, r *frame.Request) error {
 	}
 	return p.frame.Send(w, r, "text/csv; charset=utf-8", "purchases-by-"+rep.split+".csv", func(out io.Writer) error {
 		file := csv.NewWriter(out)
-		heads := []string{rep.split, "active", "in_grace", "on_hold", "new", "renewed", "churned", "refunded"}
+		heads := []string{rep.split, "active", "in_grace", "on_hold", "new", "renewed", "churned", "refunded", "one_time"}
 		for _, c := range rep.Currencies {
 			heads = append(heads, "revenue_"+c)
 		}
@@ -144,7 +144,7 @@ func (rep *numbersReport) line(row numbers.Row) []string {
 
 // counts are the numbers of a row that are not money, in the order of the table.
 func counts(row numbers.Row) []int64 {
-	return []int64{row.Active, row.InGrace, row.OnHold, row.New, row.Renewed, row.Churned, row.Refunded}
+	return []int64{row.Active, row.InGrace, row.OnHold, row.New, row.Renewed, row.Churned, row.Refunded, row.OneTime}
 }
 
 // complete reports whether the day or the month of a row is over.
@@ -162,7 +162,7 @@ func (rep *numbersReport) columns() []frame.Column {
 		head = "Month (UTC)"
 	}
 	all := []frame.Column{{Label: head}}
-	for _, label := range []string{"Active", "In grace", "On hold", "New", "Renewed", "Churned", "Refunded"} {
+	for _, label := range []string{"Active", "In grace", "On hold", "New", "Renewed", "Churned", "Refunded", "One-time"} {
 		all = append(all, frame.Column{Label: label, Number: true})
 	}
 	for _, c := range rep.Currencies {
@@ -255,6 +255,7 @@ func (rep *numbersReport) totals() frame.Figures {
 	revenue := make([]int64, len(rep.Currencies))
 	for _, row := range rep.Rows {
 		sum.New, sum.Renewed, sum.Churned, sum.Refunded = sum.New+row.New, sum.Renewed+row.Renewed, sum.Churned+row.Churned, sum.Refunded+row.Refunded
+		sum.OneTime += row.OneTime
 		for i, n := range row.Revenue {
 			revenue[i] += n
 		}
@@ -265,6 +266,9 @@ func (rep *numbersReport) totals() frame.Figures {
 		{Label: "New", Value: frame.Thousands(sum.New), Note: "In this time."},
 		{Label: "Renewed", Value: frame.Thousands(sum.Renewed), Note: "In this time."},
 		{Label: "Churned", Value: frame.Thousands(sum.Churned), Note: "Refunded orders: " + frame.Thousands(sum.Refunded) + "."},
+	}
+	if sum.OneTime > 0 {
+		all = append(all, frame.Figure{Label: "One-time", Value: frame.Thousands(sum.OneTime), Note: "Products that were bought once."})
 	}
 	if rep.Recurring != nil {
 		all = append(all, frame.Figure{Label: "Monthly recurring revenue", Value: amounts(rep.Recurring), Note: "Of what renews, as of now."})

@@ -203,17 +203,28 @@ const (
 	refundKeep     = "keep"
 )
 
+// refundChoices are the ways of a refund, and what the page says of it.
+func refundChoices(d membership.PurchaseDetails) (choices []frame.Choice, consequence string) {
+	if d.Purchase.OneTime {
+		return []frame.Choice{
+			{Value: refundFull, Label: "All of it, and access ends now"},
+			{Value: refundKeep, Label: "All of it, and access continues"},
+		}, ofWhom(d) + " is refunded by the store: order " + d.Purchase.OrderID + ". It can't be undone."
+	}
+	return []frame.Choice{
+		{Value: refundFull, Label: "All of the period, and access ends now"},
+		{Value: refundProrated, Label: "The rest of the period, and access ends now"},
+		{Value: refundKeep, Label: "All of the period, and access continues"},
+	}, ofWhom(d) + " is refunded by the store: its current period, order " + d.Purchase.OrderID + ". The renewal price is " + priceText(d.Purchase) + ". Earlier periods are not refunded. It can't be undone."
+}
+
 func (p *Pages) refundPurchase(w http.ResponseWriter, r *frame.Request, d membership.PurchaseDetails) error {
+	choices, consequence := refundChoices(d)
 	return p.act(w, r, d, purchaseAction{
-		title: "Refund the purchase", below: "/refund", label: "Refund",
-		consequence: ofWhom(d) + " is refunded by the store: its current period, order " + d.Purchase.OrderID + ". The renewal price is " + priceText(d.Purchase) + ". Earlier periods are not refunded. It can't be undone.",
-		fields: []frame.Field{{Name: "how", Label: "How much", Kind: frame.Select, Choices: []frame.Choice{
-			{Value: refundFull, Label: "All of the period, and access ends now"},
-			{Value: refundProrated, Label: "The rest of the period, and access ends now"},
-			{Value: refundKeep, Label: "All of the period, and access continues"},
-		}}},
+		title: "Refund the purchase", below: "/refund", label: "Refund", consequence: consequence,
+		fields: []frame.Field{{Name: "how", Label: "How much", Kind: frame.Select, Choices: choices}},
 		check: func(in url.Values) frame.Errors {
-			if !slices.Contains([]string{refundFull, refundProrated, refundKeep}, in.Get("how")) {
+			if !isChoice(choices, in.Get("how")) {
 				return frame.Errors{{Name: "how", Text: "Choose one from the list."}}
 			}
 			return nil

@@ -44,6 +44,9 @@ func purchaseCrumbs(d membership.PurchaseDetails) []frame.Link {
 
 func (p purchasePage) facts() frame.Facts {
 	b := p.Purchase
+	if b.OneTime {
+		return p.onceFacts()
+	}
 	all := frame.Facts{
 		{Label: "State", Value: p.badges()},
 		{Label: "Owner", Value: ownerOf(p.PurchaseDetails)},
@@ -73,6 +76,27 @@ func (p purchasePage) facts() frame.Facts {
 	return append(all,
 		frame.Fact{Label: "Purchase ID", Value: frame.Mono(b.ID)},
 		frame.Fact{Label: "Read from the store", Value: frame.Time(p.ReadAt)})
+}
+
+// onceFacts are those of a product that was bought once.
+func (p purchasePage) onceFacts() frame.Facts {
+	b := p.Purchase
+	until := frame.Words("For ever")
+	if b.ExpiresAt != nil || !p.Access {
+		until = timeOf(b.ExpiresAt)
+	}
+	return frame.Facts{
+		{Label: "State", Value: p.badges()},
+		{Label: "Owner", Value: ownerOf(p.PurchaseDetails)},
+		{Label: "Package", Value: frame.Words(packageWords(b.Package))},
+		{Label: "Product", Value: frame.Stack(frame.Mono(b.ProductID), frame.Muted("Bought once"))},
+		{Label: "Paid", Value: timeOf(b.StartedAt)},
+		{Label: "Until", Value: until},
+		{Label: "Order", Value: frame.Mono(b.OrderID)},
+		{Label: "Accepted in the store", Value: frame.Words(frame.YesNo(b.Acknowledged))},
+		{Label: "Purchase ID", Value: frame.Mono(b.ID)},
+		{Label: "Read from the store", Value: frame.Time(p.ReadAt)},
+	}
 }
 
 func (p purchasePage) badges() templ.Component {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
@@ -125,5 +126,25 @@ func TestErrorsOfTheStoreAreShownWithTheNextStep(t *testing.T) {
 		b.Get(page).Says("Active")
 		s.play.Deny(playfake.PartPurchases, true)
 		b.Fill(page+"/refresh", page+"/refresh").Status(http.StatusServiceUnavailable).Says("The store refuses the service account; test the service account on the page In-app purchases")
+	})
+}
+
+func TestAProductThatWasBoughtOnceHasNoRenewals(t *testing.T) {
+	sellers(t, func(t *testing.T, s *seller) {
+		s.mustSet(t, iap.KeyProductMap, `{"store":{"silver_monthly":1,"gold_monthly":2,"gold_forever":2,"gold_pass":2}}`, iap.KeyOneTime, "gold_forever=lifetime, gold_pass=30")
+		s.mustPublish(t, "One-time products")
+		_, id := s.buy(t, "ana", playfake.BuyOptions{ProductID: "gold_forever"})
+		page := purchasesPath + "/" + id
+		b := s.signedIn(t)
+		b.Get(page).Says("Bought once", "For ever", "Accepted in the store Yes").SilentAbout("Renewal price", "Cancel renewals", "Defer the renewal")
+		b.Get(customersPath+"/ana").Says("gold_forever", "No end")
+		b.Get(page + "/refund").Says("All of it, and access ends now").SilentAbout("The rest of the period")
+		b.Fill(page+"/refund", page+"/refund", "how", "prorated").Status(http.StatusUnprocessableEntity)
+		b.Fill(page+"/refund", page+"/refund", "how", "full").LeadsTo(page)
+		b.Get(page).Says("The store refunds the purchase. It is now: revoked")
+		b.Get("/api-addons/admin/numbers").Says("One-time 1")
+		s.mustSet(t, iap.KeyOneTime, "silver_monthly=7, gold_monthly=lifetime, gold_forever=lifetime, gold_pass=30")
+		s.mustPublish(t, "No subscriptions")
+		b.Get("/api-addons/admin").Says("2 packages on sale.")
 	})
 }

@@ -41,8 +41,8 @@ var simulatorActs = []simulatorAct{
 	{simulator.Resume, "Resume", "The pause has ended.", frame.Plain},
 	{simulator.Cancel, "Cancel", "The subscription does not renew any more. It stays active until its end.", frame.Plain},
 	{simulator.UndoCancel, "Renew again", "The subscription renews again.", frame.Plain},
-	{simulator.Refund, "Refund and revoke", "The last payment was refunded, and the subscription has ended.", frame.Danger},
-	{simulator.Expire, "Let it expire", "The subscription has ended.", frame.Plain},
+	{simulator.Refund, "Refund and revoke", "The last payment was refunded, and the access has ended.", frame.Danger},
+	{simulator.Expire, "Let it expire", "Its paid time has ended.", frame.Plain},
 }
 
 // simulated serves the page of a simulated purchase, and what its forms ask for.
@@ -73,7 +73,7 @@ func (p *Pages) findSimulated(r *frame.Request) (page simulatedPage, err error) 
 		return page, err
 	}
 	page.others, err = p.addon.Simulator.Products(r.Context(), r.Actor)
-	page.others = slices.DeleteFunc(page.others, func(one simulator.Product) bool { return one.ID == page.Product })
+	page.others = slices.DeleteFunc(page.others, func(one simulator.Product) bool { return one.ID == page.Product || one.OneTime })
 	return page, err
 }
 
@@ -136,7 +136,7 @@ func (s simulatedPage) again(_ url.Values, wrong frame.Errors) (frame.Page, erro
 }
 
 // live reports that the purchase can be replaced by another one.
-func (s simulatedPage) live() bool { return slices.Contains(s.Acts, simulator.Expire) }
+func (s simulatedPage) live() bool { return !s.OneTime && slices.Contains(s.Acts, simulator.Expire) }
 
 // buttons are those of the acts that are possible now.
 func (s simulatedPage) buttons() (list []frame.Button) {

@@ -139,6 +139,7 @@ var simulatedStates = map[string]frame.Badge{
 	"active": {Text: "Active", Kind: frame.Good}, "canceled": {Text: "Canceled, paid until its end", Kind: frame.Warning},
 	"in_grace_period": {Text: "Grace period", Kind: frame.Warning}, "on_hold": {Text: "On hold", Kind: frame.Danger},
 	"paused": {Text: "Paused", Kind: frame.Warning}, "expired": {Text: "Expired"},
+	"pending": {Text: "Payment pending", Kind: frame.Note}, "purchased": {Text: "Bought once", Kind: frame.Good}, "cancelled": {Text: "Refunded"},
 }
 
 func simulatedState(one simulator.Purchase) templ.Component {
@@ -165,7 +166,7 @@ func endOf(one simulator.Purchase) templ.Component {
 
 // nextEvents are what happens by itself, by the state after it.
 var nextEvents = map[string]string{
-	"active": "it renews", "in_grace_period": "the grace period begins", "on_hold": "account hold begins", "paused": "the pause begins", "expired": "it expires",
+	"active": "it renews", "in_grace_period": "the grace period begins", "on_hold": "account hold begins", "paused": "the pause begins", "expired": "it expires", "cancelled": "it is refunded",
 }
 
 // nextEvent says what happens next by itself.

@@ -59,6 +59,18 @@ func TestASimulatedPurchaseShowsWhatTheAppAndTheSiteReceive(t *testing.T) {
 	})
 }
 
+func TestASimulatedProductThatIsBoughtOnce(t *testing.T) {
+	s := one(t)
+	b := s.inTestMode(t)
+	s.mustSet(t, iap.KeyProductMap, `{"store":{"silver_monthly":1,"gold_pass":2}}`, iap.KeyOneTime, "gold_pass=30")
+	s.mustPublish(t, "A pass")
+	path := b.Fill(simulatorPath, simulatorPath, "user", "42", "product", "gold_pass").Header.Get("Location")
+	b.Get(path).Says("Bought once", `"one_time": true`, "Your site: membership.activated").SilentAbout("Upgrade or downgrade", "Decline the card")
+	b.Get(bought(t, b)).SilentAbout("Gold (gold_pass)") // it does not replace the subscription
+	b.Post(path, "act", "expire").LeadsTo(path)
+	b.Get(path).Says("Its paid time has ended.", "Your site: membership.changed")
+}
+
 func TestTheSimulatedStoreIsCleared(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.inTestMode(t)

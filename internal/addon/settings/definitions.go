@@ -156,10 +156,12 @@ func iapDefinitions() []Definition {
 	}
 }
 
-// verificationDefinitions are the keys for verifying purchases, which the specification
-// leaves open.
+// verificationDefinitions are the keys for one-time products and for verifying purchases, which
+// the specification leaves open.
 func verificationDefinitions() []Definition {
 	return []Definition{
+		purchase("Products", Definition{Key: iap.KeyOneTime, Label: "One-time products", Type: TypeText, Example: "gold_forever=lifetime, gold_pass=30", check: iap.CheckOneTime,
+			Help: "Products of the map that are bought once, and what each grants: lifetime, or a number of days. All others are subscriptions."}),
 		purchase("Store notifications", Definition{Key: iap.KeyPushServiceAccount, Label: "Service account of the push subscription", Type: TypeText, Example: "push@project.iam.gserviceaccount.com", check: iap.CheckPushAccount,
 			Help:  "Notifications signed by any other account are refused. While it is empty, all are refused.",
 			Where: "In the cloud console, under Pub/Sub, in the push subscription: the service account for authentication."}),

@@ -13,7 +13,7 @@ var (
 	}
 	specIAPKeys = []string{"iapEnabled", "iapSandboxEnabled", "iapStorePackageName", "iapStoreServiceAccountJson", "iapProductMapJson"}
 	// ownIAPKeys are those that the specification leaves open.
-	ownIAPKeys = []string{"iapPushServiceAccount", "iapPushAudience", "iapPullSubscription", "iapTestPurchases", "iapTestUsers", "iapClaimPolicy", "iapTransferPolicy", "iapUnknownAccountPolicy", "iapLeewayHours"}
+	ownIAPKeys = []string{"iapOneTimeProducts", "iapPushServiceAccount", "iapPushAudience", "iapPullSubscription", "iapTestPurchases", "iapTestUsers", "iapClaimPolicy", "iapTransferPolicy", "iapUnknownAccountPolicy", "iapLeewayHours"}
 )
 
 func TestDefinitionsAreThoseOfTheSpecification(t *testing.T) {

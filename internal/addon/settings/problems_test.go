@@ -25,6 +25,7 @@ func TestEveryProblemHasACodeAndACommand(t *testing.T) {
 		}
 	}
 	v[iap.KeySandboxEnabled] = addondb.Setting{Name: iap.KeySandboxEnabled, Value: "0"}
+	v[iap.KeyOneTime] = addondb.Setting{Name: iap.KeyOneTime, Value: "gold_forever=lifetime"}
 	found = append(found, problemsOf(v, packages)...)
 	on, members := iap.Values{Sandbox: true, PackageName: "com.tuneful.app"}, addondb.Members{Real: 1, Elsewhere: 1, Simulated: 1}
 	found = append(found, iap.MemberProblems(iap.Values{}, on, members)...)
@@ -47,6 +48,7 @@ func TestEveryProblemHasACodeAndACommand(t *testing.T) {
 		input.CodeTestModeMembers:          "countersign addon iap set iapSandboxEnabled 0",
 		input.CodeTestModeEnds:             "countersign addon iap set iapSandboxEnabled 1",
 		input.CodeApplicationChanged:       "countersign addon iap set iapStorePackageName APPLICATION_ID",
+		input.CodeOneTimeNotMapped:         "countersign addon iap product add STORE_ID PACKAGE_ID",
 	} {
 		if commands[code] != want {
 			t.Errorf("%s: %q, want %q", code, commands[code], want)

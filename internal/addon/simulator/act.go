@@ -39,8 +39,8 @@ func Acts() []Act {
 	return []Act{Renew, Decline, Recover, Pause, Resume, Cancel, UndoCancel, Refund, Expire, Wait}
 }
 
-// possible lists the acts that a purchase allows now.
-func possible(p playfake.Purchase) []Act {
+// possible lists the acts that a purchase allows now. ends is when the days of one end that is bought once, zero for never.
+func possible(p playfake.Purchase, ends, now time.Time) []Act {
 	active := p.State == string(play.Active)
 	allowed := map[Act]bool{
 		Renew:      active && p.Renews && !p.Declined && !p.Pausing,
@@ -51,7 +51,7 @@ func possible(p playfake.Purchase) []Act {
 		Cancel:     p.Renews,
 		UndoCancel: p.Restorable,
 		Refund:     p.Live && p.Order != "",
-		Expire:     p.Live,
+		Expire:     p.Live && (!p.OneTime || ends.After(now)),
 		Wait:       p.Live && !p.Next.IsZero(),
 	}
 	if p.Replaced {
@@ -61,7 +61,7 @@ func possible(p playfake.Purchase) []Act {
 }
 
 // perform does an act.
-func perform(store *playfake.Store, p playfake.Purchase, act Act) error {
+func perform(store *playfake.Store, p playfake.Purchase, ends time.Time, act Act) error {
 	switch act {
 	case Renew:
 		return store.Renew(p.Token)
@@ -80,6 +80,10 @@ func perform(store *playfake.Store, p playfake.Purchase, act Act) error {
 	case Refund:
 		return store.Refund(p.Order, true)
 	case Expire:
+		if p.OneTime { // the store does not know when its days end
+			store.AdvanceTo(ends)
+			return nil
+		}
 		return expire(store, p)
 	}
 	store.AdvanceTo(p.Next)
@@ -113,17 +117,21 @@ func (s *Service) Do(ctx context.Context, actor people.Actor, ref string, act Ac
 	run := s.begin(ctx, actor, selling)
 	run.change(func(tx *addondb.DB, st *state) error {
 		p, found := find(st.store, ref)
-		switch {
-		case !found:
+		if !found {
 			return errNoPurchase
-		case !slices.Contains(possible(p), act), st.Buyers[p.Token] == "": // the user was erased
+		}
+		known, err := s.Members.Lookup(ctx, tx, p.Token)
+		switch {
+		case err != nil:
+			return err
+		case !slices.Contains(possible(p, known.ExpiresAt, st.store.Now()), act), st.Buyers[p.Token] == "": // the user was erased
 			return errNotPossible
 		}
 		if err := st.full(); err != nil {
 			return err
 		}
 		run.token, run.user = p.Token, st.Buyers[p.Token]
-		if err := perform(st.store, p, act); err != nil {
+		if err := perform(st.store, p, known.ExpiresAt, act); err != nil {
 			return fault.WithCause(errNotPossible, err)
 		}
 		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionSimulatorAct, Subject: ref, Detail: string(act)})

@@ -69,7 +69,7 @@ func (st *state) buyForApp(o Order, account string) (token string, err error) {
 	return st.buy(o, account)
 }
 
-// owned reports whether a purchase is a subscription to a product that has not ended.
+// owned reports whether a purchase is of a product that its buyer still has.
 func owned(p playfake.Purchase, product string) bool {
-	return p.ProductID == product && p.Live && !p.Replaced
+	return p.ProductID == product && p.Live && !p.Replaced && !p.Consumed
 }

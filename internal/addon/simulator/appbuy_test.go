@@ -54,6 +54,31 @@ func TestAnAppBuysForItsUser(t *testing.T) {
 	})
 }
 
+func TestAnAppBuysDaysAgain(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		err := f.publish(t.Context(), map[string]string{
+			iap.KeyProductMap: `{"store":{"gold_forever":2,"gold_pass":2}}`, iap.KeyOneTime: "gold_forever=lifetime, gold_pass=30",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := f.buyByApp(t, "ana", "gold_pass", "")
+		if again := f.buyByApp(t, "ana", "gold_pass", ""); again != first { // it was not consumed yet
+			t.Errorf("%+v, then %+v", first, again)
+		}
+		f.verify(t, "ana", first.PurchaseToken)
+		second := f.buyByApp(t, "ana", "gold_pass", "")
+		if m := f.verify(t, "ana", second.PurchaseToken); second == first || m.Until == nil || !m.Until.Equal(noon.AddDate(0, 0, 60)) {
+			t.Errorf("%+v, then %+v: %+v", first, second, m)
+		}
+		forever := f.buyByApp(t, "ben", "gold_forever", "")
+		f.verify(t, "ben", forever.PurchaseToken)
+		if again := f.buyByApp(t, "ben", "gold_forever", ""); again != forever {
+			t.Errorf("%+v, then %+v", forever, again)
+		}
+	})
+}
+
 // An app that ends before it verifies loses nothing: the simulated store sends a notification, too.
 func TestWhatAnAppBoughtIsActivatedByItsNotification(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {

@@ -31,7 +31,7 @@ const (
 type Order struct {
 	// User is the site's id of the buyer, Product the id of a mapped product.
 	User, Product string
-	// Plan is one of [Plans], "" for the first.
+	// Plan is one of [Plans], "" for the first. A product that is bought once has none.
 	Plan string
 	// Replaces is the reference of the buyer's purchase that this one replaces, "" for none.
 	Replaces string
@@ -51,6 +51,9 @@ func (s *Service) Buy(ctx context.Context, actor people.Actor, o Order) (Step, e
 	}
 	if err := o.check(selling.Packages); err != nil {
 		return Step{}, err
+	}
+	if _, once := selling.OneTime[o.Product]; once {
+		o.Plan = ""
 	}
 	intent, err := s.Members.Intend(ctx, o.User, nil)
 	if err != nil {
@@ -121,6 +124,7 @@ func (st *state) buy(o Order, account string) (token string, err error) {
 type Product struct {
 	ID        string
 	PackageID int64
+	OneTime   bool // it is bought once
 	Price     countersign.IAPPrice
 }
 
@@ -137,7 +141,7 @@ func (s *Service) Products(ctx context.Context, actor people.Actor) ([]Product, 
 	list := []Product{}
 	for _, p := range st.store.Products() {
 		if selling.Packages[p.ID] != 0 {
-			list = append(list, Product{ID: p.ID, PackageID: selling.Packages[p.ID], Price: priceOf(p.Plans[0].Price)})
+			list = append(list, Product{ID: p.ID, PackageID: selling.Packages[p.ID], OneTime: p.Plans[0].Kind == playfake.OneTime, Price: priceOf(p.Plans[0].Price)})
 		}
 	}
 	slices.SortFunc(list, func(a, b Product) int { return cmp.Or(cmp.Compare(a.PackageID, b.PackageID), cmp.Compare(a.ID, b.ID)) })

@@ -211,3 +211,57 @@ func TestTheStoreHoldsALimitedNumberOfOrders(t *testing.T) {
 		wantStep(t, f.buy(t, "ana", "gold_monthly", ""), "active", "active", gold, "activated")
 	})
 }
+
+func TestProductsThatAreBoughtOnce(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		err := f.publish(t.Context(), map[string]string{
+			iap.KeyProductMap: `{"store":{"silver_monthly":1,"gold_monthly":2,"gold_forever":2,"gold_pass":2}}`, iap.KeyOneTime: "gold_forever=lifetime, gold_pass=30",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := f.buy(t, "ana", "gold_pass", "")
+		wantStep(t, first, "purchased", "active", gold, "activated")
+		want := []simulator.Act{simulator.Refund, simulator.Expire}
+		if p := first.Purchase; !p.Acknowledged || !p.ExpiresAt.Equal(noon.AddDate(0, 0, 30)) || !slices.Equal(p.Acts, want) {
+			t.Errorf("%+v", p)
+		}
+		second, err := f.Simulator.Buy(t.Context(), operator, simulator.Order{User: "ana", Product: "gold_pass", Plan: simulator.Monthly}) // as the page sends it
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantStep(t, second, "purchased", "active", gold, "renewed")
+		wantStep(t, f.do(t, first.Purchase.Ref, simulator.Expire), "purchased", "active", gold) // the second pass goes on
+		wantStep(t, f.do(t, second.Purchase.Ref, simulator.Expire), "purchased", "expired", gold, "expired")
+		forever := f.buy(t, "ben", "gold_forever", "")
+		wantStep(t, forever, "purchased", "active", gold, "activated")
+		if p := forever.Purchase; !p.ExpiresAt.IsZero() || slices.Contains(p.Acts, simulator.Expire) {
+			t.Errorf("%+v", p)
+		}
+		_, err = f.Simulator.Buy(t.Context(), operator, simulator.Order{User: "ben", Product: "gold_forever"})
+		wantCode(t, err, "not_possible")
+		wantStep(t, f.do(t, forever.Purchase.Ref, simulator.Refund), "cancelled", "revoked", gold, "purchase.refunded", "revoked")
+	})
+}
+
+// A lifetime of the test mode does not outlast it.
+func TestALifetimeOfTheTestModeEndsWithIt(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		err := f.publish(t.Context(), map[string]string{iap.KeyProductMap: `{"store":{"gold_forever":2}}`, iap.KeyOneTime: "gold_forever=lifetime"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantStep(t, f.buy(t, "ana", "gold_forever", ""), "purchased", "active", gold, "activated")
+		if err := f.publish(t.Context(), map[string]string{iap.KeySandboxEnabled: "0"}); err != nil {
+			t.Fatal(err)
+		}
+		f.clock.Move(9 * time.Hour)
+		if err := f.RunDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		read, err := f.Members.Membership(t.Context(), "ana")
+		if err != nil || read.Membership.Active {
+			t.Errorf("%+v, %v", read.Membership, err)
+		}
+	})
+}

@@ -25,7 +25,9 @@ type Purchase struct {
 	// User is the buyer, "" once that user was erased.
 	User          string
 	Product, Plan string
-	// State is active, canceled, in_grace_period, on_hold, paused or expired.
+	// OneTime reports a product that was bought once, which nothing replaces.
+	OneTime bool
+	// State is active, canceled, in_grace_period, on_hold, paused or expired. Of what is bought once it is pending, purchased or cancelled.
 	State                              string
 	Acknowledged, Declined, Superseded bool
 	ExpiresAt                          time.Time
@@ -103,10 +105,14 @@ func (s *Service) look(ctx context.Context, actor people.Actor) (st *state, err 
 
 func (s *Service) show(ctx context.Context, tx *addondb.DB, st *state, p playfake.Purchase) (Purchase, error) {
 	known, err := s.Members.Lookup(ctx, tx, p.Token)
+	expires := p.ExpiresAt
+	if p.OneTime {
+		expires = known.ExpiresAt
+	}
 	shown := Purchase{
-		ID: known.Name, Ref: refOf(p.Token), User: known.User, Product: p.ProductID, Plan: p.PlanID, State: strings.ToLower(p.State),
-		Acknowledged: p.Acknowledged, Declined: p.Declined, Superseded: p.Replaced, ExpiresAt: p.ExpiresAt,
-		Next: p.Next, NextState: strings.ToLower(p.NextState), Acts: possible(p),
+		ID: known.Name, Ref: refOf(p.Token), User: known.User, Product: p.ProductID, Plan: p.PlanID, OneTime: p.OneTime, State: strings.ToLower(p.State),
+		Acknowledged: p.Acknowledged, Declined: p.Declined, Superseded: p.Replaced, ExpiresAt: expires,
+		Next: p.Next, NextState: strings.ToLower(p.NextState), Acts: possible(p, known.ExpiresAt, st.store.Now()),
 	}
 	shown.User = cmp.Or(shown.User, st.Buyers[p.Token])
 	if shown.User == "" { // who was erased

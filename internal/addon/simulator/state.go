@@ -63,11 +63,12 @@ func (st *state) advance(to time.Time) {
 	st.store.AdvanceTo(to)
 }
 
-// The base plans of every product.
+// The base plans of every subscription. What is bought once has a purchase option in place of them.
 const (
-	Monthly = "monthly"
-	Yearly  = "yearly"
-	Prepaid = "prepaid" // paid for a month, and never renewed by itself
+	Monthly        = "monthly"
+	Yearly         = "yearly"
+	Prepaid        = "prepaid" // paid for a month, and never renewed by itself
+	purchaseOption = "buy"
 )
 
 // Plans lists the base plans of every product, of which the first one is bought unless another one is named.
@@ -138,12 +139,19 @@ func addProducts(store *playfake.Store, selling iap.Selling) error {
 	})
 	for _, id := range ids {
 		price := playfake.Money{Currency: "EUR", Units: 4 + 5*int64(len(store.Products())), Nanos: 990_000_000}
-		if i := slices.IndexFunc(sold, func(p playfake.Product) bool { return p.ID == id }); i >= 0 {
-			if price = sold[i].Plans[0].Price; len(sold[i].Plans) == len(Plans()) {
-				continue
-			}
+		_, once := selling.OneTime[id]
+		known := slices.IndexFunc(sold, func(p playfake.Product) bool { return p.ID == id && (p.Plans[0].Kind == playfake.OneTime) == once })
+		if known >= 0 {
+			price = sold[known].Plans[0].Price
 		}
-		if err := store.AddProduct(playfake.Product{ID: id, Title: id, Plans: plansFor(price)}); err != nil {
+		plans := plansFor(price)
+		if once {
+			plans = []playfake.Plan{{ID: purchaseOption, Kind: playfake.OneTime, Price: price}}
+		}
+		if known >= 0 && len(sold[known].Plans) == len(plans) {
+			continue
+		}
+		if err := store.AddProduct(playfake.Product{ID: id, Title: id, Plans: plans}); err != nil {
 			return fmt.Errorf("simulator: %w", err)
 		}
 	}
@@ -178,7 +186,7 @@ func (s *Service) change(ctx context.Context, selling iap.Selling, wait time.Dur
 			return err
 		}
 		for _, n := range sent {
-			if err := s.Members.ReceiveIn(ctx, tx, selling.Application, n, wait); err != nil {
+			if err := s.Members.ReceiveIn(ctx, tx, selling, n, wait); err != nil {
 				return err
 			}
 		}
@@ -206,7 +214,7 @@ func (st *state) send() (list []membership.Notification, err error) {
 		}
 		list = append(list, membership.Notification{
 			MessageID: membership.SimulatedPrefix + st.Name + "-" + n.MessageID, Application: n.Package, Kind: membership.NotificationKind(n.Kind),
-			Code: n.Code, Token: n.Token, OrderID: n.OrderID, Body: body,
+			Code: n.Code, Product: n.ProductID, Token: n.Token, OrderID: n.OrderID, Body: body,
 		})
 	}
 	return list, nil

@@ -66,13 +66,38 @@ func (r *run) change(do func(*addondb.DB, *state) error) {
 	}
 }
 
-// process has the notifications of the step processed, in their order.
+// process has the notifications of the step processed, in their order, and then the days that have ended: the store sends
+// nothing about those.
 func (r *run) process() {
 	for _, n := range r.sent {
 		if r.err == nil {
 			r.err = r.Members.Process(r.ctx, n)
 		}
 	}
+	if r.err == nil {
+		r.err = r.endDays()
+	}
+}
+
+// endDays has each purchase for some days read again whose days have ended on the store's clock.
+func (r *run) endDays() error {
+	st, _, err := r.read(r.ctx, r.selling)
+	if err != nil {
+		return err
+	}
+	for _, p := range st.store.Purchases() {
+		if !p.OneTime {
+			continue
+		}
+		known, err := r.Members.Lookup(r.ctx, r.db, p.Token)
+		if err == nil && known.Access && !known.ExpiresAt.IsZero() && !known.ExpiresAt.After(st.store.Now()) {
+			err = r.Members.Process(r.ctx, membership.Notification{Token: p.Token})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // verify has the purchase verified as the app does.

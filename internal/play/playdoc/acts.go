@@ -171,7 +171,8 @@ func (p *Play) Chargeback(order string) error {
 		return errors.New("playdoc: no paid order")
 	}
 	p.void(o, o.price, now, voidedByUser, chargeback)
-	if s := p.find(o.token); s.current().order == o.id && s.state != expired {
+	p.revokeOnce(o.token)
+	if s := p.find(o.token); s != nil && s.current().order == o.id && s.state != expired {
 		p.revoke(s, bySystem, now)
 	}
 	return nil
@@ -190,12 +191,15 @@ func (p *Play) Refund(order string, revoke bool) error {
 	return p.refundOrder(o, revoke, p.now())
 }
 
-// LastOrder returns the number of the last paid order of a subscription.
+// LastOrder returns the number of the last paid order of a purchase.
 func (p *Play) LastOrder(token string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s := p.find(token); s != nil {
 		return s.current().order
+	}
+	if o := p.findOnce(token); o != nil {
+		return o.order
 	}
 	return ""
 }

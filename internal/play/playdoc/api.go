@@ -52,12 +52,16 @@ var methods = []method{
 	{"POST", "purchases/subscriptionsv2/tokens/{}:revoke", ManageOrders, (*Play).revokeSubscription},
 	{"POST", "purchases/subscriptionsv2/tokens/{}:defer", ManageOrders, (*Play).deferSubscription},
 	{"POST", "purchases/subscriptions/{}/tokens/{}:acknowledge", ManageOrders, (*Play).acknowledge},
+	{"GET", "purchases/productsv2/tokens/{}", ViewFinancial, (*Play).getOneTime},
+	{"POST", "purchases/products/{}/tokens/{}:acknowledge", ManageOrders, (*Play).acknowledgeOneTime},
+	{"POST", "purchases/products/{}/tokens/{}:consume", ManageOrders, (*Play).consumeOneTime},
 	{"GET", "purchases/voidedpurchases", ViewFinancial, (*Play).listVoided},
 	{"GET", "orders/{}", ViewFinancial, (*Play).getOrder},
 	{"GET", "orders:batchGet", ViewFinancial, (*Play).getOrders},
 	{"POST", "orders/{}:refund", ManageOrders, (*Play).postRefund},
 	{"POST", "orders/{}:reviewrefund", ManageOrders, (*Play).reviewRefund},
 	{"GET", "subscriptions", ViewApp, (*Play).listProducts},
+	{"GET", "oneTimeProducts", ViewApp, (*Play).listOneTime},
 }
 
 // ServeHTTP answers the API, the token endpoint at /token and the keys at /oauth2/v3/certs.
@@ -191,9 +195,9 @@ func (c call) read(into any) error {
 }
 
 // subscription finds the token of a call. Chosen: a token with a character that tokens never
-// have is malformed, 400; any other unknown one is 404. The Reference names both reasons.
+// have, or of a one-time product, is malformed, 400; any other unknown one is 404. The Reference names both reasons.
 func (c call) subscription(p *Play, token string) (*subscription, error) {
-	if token == "" || strings.Trim(token, base64s+".") != "" {
+	if token == "" || strings.Trim(token, base64s+".") != "" || p.findOnce(token) != nil {
 		return nil, invalid("The purchase token is malformed.")
 	}
 	s := p.find(token)

@@ -31,6 +31,8 @@ func TestRequestsOfTheOfficialClientAreAnswered(t *testing.T) {
 	}
 	s := open(t)
 	token, other := s.buy(playdoc.Purchase{Account: "a"}), s.acknowledged(playdoc.Purchase{})
+	once, err := s.BuyOnce(playdoc.OneTimePurchase{Product: "coins"})
+	s.do(err)
 	s.Messages()
 	s.do(s.ReviewChargeback(s.LastOrder(token)))
 	review, _ := at(decode(t, s.Messages()[0].Data), "pendingRefundReviewNotification", "pendingRefundToken").(string)
@@ -38,13 +40,14 @@ func TestRequestsOfTheOfficialClientAreAnswered(t *testing.T) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		line = strings.NewReplacer("TOKEN", token, "ETAG", s.get(token).Etag, "ORDER", s.LastOrder(token), "OTHER", s.LastOrder(other), "REVIEW", review).Replace(line)
+		line = strings.NewReplacer("TOKEN", token, "ETAG", s.get(token).Etag, "ORDER", s.LastOrder(token), "OTHER", s.LastOrder(other), "REVIEW", review, "ONCE", once).Replace(line)
 		method, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		path, body, _ := strings.Cut(rest, " ")
 		if status, answer := s.send(method, "/androidpublisher/v3/applications/com.example.app/"+path, body); status != 200 && status != 204 {
 			t.Errorf("%s: %d, %s", line, status, answer)
 		}
 	}
+	s.wantOnce(once, "PURCHASED")
 	s.wantState(token, "EXPIRED", 9, 3, 0, 12, 0, 12)
 	if s.get(other).SubscriptionState != "SUBSCRIPTION_STATE_EXPIRED" || s.ReviewAnswer(s.LastOrder(token)) != "DECLINE" {
 		t.Error("a request had no effect")

@@ -58,7 +58,7 @@ func newKey() *rsa.PrivateKey {
 func open(t *testing.T) *store {
 	t.Helper()
 	s := &store{t: t, now: time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)}
-	play, err := playdoc.New(playdoc.Options{Products: products, AccountKey: accountKey(), PushKey: pushKey(), Now: func() time.Time { return s.now }})
+	play, err := playdoc.New(playdoc.Options{Products: products, OneTime: []playdoc.OneTimeProduct{{ID: "coins", Title: "Coins", Option: "buy", Price: playdoc.Money{Currency: "USD", Units: 1}}}, AccountKey: accountKey(), PushKey: pushKey(), Now: func() time.Time { return s.now }})
 	if err != nil {
 		t.Fatal(err)
 	}

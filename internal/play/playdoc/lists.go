@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// listVoided is purchases.voidedpurchases.list. Subscriptions are listed with type 1 only;
+// listVoided is purchases.voidedpurchases.list. Subscriptions are listed with type 1 only, one-time products always;
 // one page has 1000 entries at most, and the list goes back 30 days (Voided). Chosen: an
 // older start is moved up, because Voided says so where the Reference says "cannot".
 func (p *Play) listVoided(c call) (any, error) {
@@ -32,7 +32,7 @@ func (p *Play) listVoided(c call) (any, error) {
 	}
 	all := []map[string]any{}
 	for _, v := range p.voided {
-		if query.Get("type") == "1" && !v.at.Before(oldest) && !v.at.Before(start) && !v.at.After(end) {
+		if (query.Get("type") == "1" || p.findOnce(v.order.token) != nil) && !v.at.Before(oldest) && !v.at.Before(start) && !v.at.After(end) {
 			all = append(all, v.render())
 		}
 	}

@@ -29,6 +29,7 @@ type order struct {
 	created, processedAt        time.Time
 	refundedAt, canceledAt      time.Time
 	from, to                    time.Time
+	quantity                    int // of a one-time product, else 0
 	chargedBack, partlyRefunded bool
 	reviewToken, answer         string // of a chargeback review
 }
@@ -101,7 +102,8 @@ func (p *Play) refundOrder(o *order, revoke bool, now time.Time) error {
 		return nil
 	}
 	p.void(o, o.price, now, voidedByDeveloper, otherReason)
-	if s := p.find(o.token); s.entitled() && s.current().order == o.id {
+	p.revokeOnce(o.token)
+	if s := p.find(o.token); s != nil && s.entitled() && s.current().order == o.id {
 		p.revoke(s, byDeveloper, now)
 	}
 	return nil

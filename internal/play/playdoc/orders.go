@@ -22,12 +22,17 @@ type (
 		History orderHistory      `json:"orderHistory"`
 	}
 	orderItem struct {
-		Product      string       `json:"productId"`
-		Title        string       `json:"productTitle"`
-		Listing      Money        `json:"listingPrice"`
-		Total        Money        `json:"total"`
-		Tax          Money        `json:"tax"`
-		Subscription orderDetails `json:"subscriptionDetails"`
+		Product      string          `json:"productId"`
+		Title        string          `json:"productTitle"`
+		Listing      Money           `json:"listingPrice"`
+		Total        Money           `json:"total"`
+		Tax          Money           `json:"tax"`
+		Subscription *orderDetails   `json:"subscriptionDetails,omitempty"`
+		OneTime      *oneTimeDetails `json:"oneTimePurchaseDetails,omitempty"`
+	}
+	oneTimeDetails struct {
+		Option   string `json:"purchaseOptionId"`
+		Quantity int    `json:"quantity"`
 	}
 	orderDetails struct {
 		Plan         string           `json:"basePlanId"`
@@ -73,10 +78,14 @@ func (o *order) render() orderResource {
 		introductoryPhase: {"INTRODUCTORY", "introductoryPriceDetails"}, prorationPhase: {"", "prorationPeriodDetails"}}
 	phase := phases[o.item.phase]
 	details := orderDetails{Plan: o.item.plan.ID, Offer: o.item.offer, Phase: phase[0], PhaseDetails: map[string]empty{phase[1]: {}}, Start: stamp(o.from), End: stamp(o.to)}
+	line := orderItem{Product: o.item.product, Title: o.title, Listing: o.item.plan.Price, Total: o.price, Tax: none, Subscription: &details}
+	if o.quantity > 0 {
+		line.Subscription, line.OneTime = nil, &oneTimeDetails{o.item.plan.ID, o.quantity}
+	}
 	return orderResource{
 		ID: o.id, Token: o.token, State: o.state, Created: stamp(o.created), Changed: stamp(changed),
 		Buyer: map[string]string{"buyerCountry": o.region}, Channel: o.channel, Total: o.price, Tax: none,
-		Items:   []orderItem{{o.item.product, o.title, o.item.plan.Price, o.price, none, details}},
+		Items:   []orderItem{line},
 		History: o.history(none),
 	}
 }

@@ -1,5 +1,5 @@
 // Package playdoc simulates the parts of Google Play that a server meets, over HTTP: the
-// token endpoint, the Play Developer API of subscriptions and orders, the keys of OpenID
+// token endpoint, the Play Developer API of subscriptions, one-time products and orders, the keys of OpenID
 // Connect, and push messages of Pub/Sub.
 //
 // It is written from Google's public documentation alone, so that tests can compare it with
@@ -7,6 +7,7 @@
 //
 //	Lifecycle     developer.android.com/google/play/billing/lifecycle/subscriptions
 //	Subscriptions developer.android.com/google/play/billing/subscriptions
+//	Integrate     developer.android.com/google/play/billing/integrate
 //	Manage        developer.android.com/google/play/billing/manage-purchases
 //	RTDN          developer.android.com/google/play/billing/rtdn-reference
 //	Reference     developers.google.com/android-publisher/api-ref/rest/v3, and its discovery document
@@ -38,6 +39,7 @@ type Options struct {
 	// Package is the name of the app, "com.example.app" by default.
 	Package  string
 	Products []Product
+	OneTime  []OneTimeProduct
 	// Now is the clock, set by the caller. It may not go backwards.
 	Now func() time.Time
 	// Audience, PushAccount and Subscription are what push messages are signed and sent with.
@@ -55,6 +57,7 @@ type Play struct {
 
 	mu            sync.Mutex
 	subscriptions []*subscription // in the order of purchase
+	once          []*oneTime      // in the order of purchase
 	orders        map[string]*order
 	voided        []voided // in the order of voiding
 	messages      []Message
@@ -146,6 +149,7 @@ func (p *Play) settle() {
 			}
 		}
 		if next == nil {
+			p.settleOnce()
 			return
 		}
 		p.pass(next, next.due())

@@ -48,6 +48,7 @@ type notification struct {
 	Package      string `json:"packageName"`
 	Time         int64  `json:"eventTimeMillis,string"`
 	Subscription any    `json:"subscriptionNotification,omitempty"`
+	OneTime      any    `json:"oneTimeProductNotification,omitempty"`
 	Voided       any    `json:"voidedPurchaseNotification,omitempty"`
 	Review       any    `json:"pendingRefundReviewNotification,omitempty"`
 	Test         any    `json:"testNotification,omitempty"`
@@ -62,16 +63,26 @@ type subscriptionNotification struct {
 type voidedNotification struct {
 	Token       string `json:"purchaseToken"`
 	Order       string `json:"orderId"`
-	ProductType int    `json:"productType"` // 1: a subscription
-	RefundType  int    `json:"refundType"`  // 1: in full
+	ProductType int    `json:"productType"`
+	RefundType  int    `json:"refundType"`
 }
+
+// The types in notifications of voids (RTDN).
+const (
+	ofSubscription, ofOneTime = 1, 2
+	inFull, inPart            = 1, 2
+)
 
 func (p *Play) notify(s *subscription, kind int, at time.Time) {
 	p.publish(notification{Subscription: subscriptionNotification{"1.0", kind, s.token}}, at)
 }
 
 func (p *Play) notifyVoided(o *order, at time.Time) {
-	p.publish(notification{Voided: voidedNotification{o.token, o.id, 1, 1}}, at)
+	kind := ofSubscription
+	if p.findOnce(o.token) != nil {
+		kind = ofOneTime
+	}
+	p.publish(notification{Voided: voidedNotification{o.token, o.id, kind, inFull}}, at)
 }
 
 // SendTest publishes the notification that the console's button sends (RTDN).

@@ -25,7 +25,13 @@ func (p *Play) ReviewChargeback(order string) error {
 		return errors.New("playdoc: no paid order")
 	}
 	o.reviewToken, o.answer = random(40, base64s), ""
-	review := reviewNotification{"1.0", o.reviewToken, o.id, p.find(o.token).account, chargeback}
+	account := ""
+	if s := p.find(o.token); s != nil {
+		account = s.account
+	} else if once := p.findOnce(o.token); once != nil {
+		account = once.purchase.Account
+	}
+	review := reviewNotification{"1.0", o.reviewToken, o.id, account, chargeback}
 	p.publish(notification{Review: review}, p.now())
 	return nil
 }

@@ -105,7 +105,7 @@ func wantNoDefaults(t *testing.T, path string, value any) {
 func TestTheStructsOfTheClientAreGoogles(t *testing.T) {
 	for _, object := range []any{
 		&publisher.SubscriptionPurchaseV2{}, &publisher.BatchGetOrdersResponse{}, &publisher.VoidedPurchasesListResponse{},
-		&publisher.ListSubscriptionsResponse{}, &publisher.DeferSubscriptionPurchaseResponse{},
+		&publisher.ListSubscriptionsResponse{}, &publisher.ProductPurchaseV2{}, &publisher.ListOneTimeProductsResponse{}, &publisher.DeferSubscriptionPurchaseResponse{},
 		&publisher.SubscriptionPurchasesAcknowledgeRequest{}, &publisher.CancelSubscriptionPurchaseRequest{},
 		&publisher.RevokeSubscriptionPurchaseRequest{}, &publisher.DeferSubscriptionPurchaseRequest{}, &publisher.OrdersReviewRefundRequest{},
 	} {

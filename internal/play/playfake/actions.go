@@ -18,7 +18,7 @@ func (s *Store) changeSubscription(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	if p := s.find(w, token); p != nil {
+	if p := s.find(w, token, false); p != nil {
 		serve(w, r, p)
 	}
 }

@@ -118,7 +118,7 @@ func (s *Store) UndoCancel(token string) error {
 // Expire ends a subscription now.
 func (s *Store) Expire(token string) error {
 	return s.act(token, func(p *purchase) error {
-		if !p.live() {
+		if !p.live() || p.once() {
 			return errors.New("the subscription has ended")
 		}
 		p.RetireAt = time.Time{}

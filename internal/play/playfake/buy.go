@@ -39,15 +39,23 @@ type BuyOptions struct {
 	// Unnoticed has it look as before during that time, and until the new one is acknowledged;
 	// otherwise it does not renew any more.
 	Unnoticed bool
+	// Quantity is how many of a product that is bought once, 0 for one.
+	Quantity int64
 	// Fresh is how many reads of the new token are answered with 404.
 	Fresh int
 }
 
-// Buy buys a subscription and returns its purchase token.
+// Buy buys a subscription, or a product once, and returns its purchase token.
 func (s *Store) Buy(o BuyOptions) (token string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.purchase(o.Replaces)
+	if old != nil && (old.once() || s.soldOnce(o.ProductID)) {
+		return "", errors.New("a product that is bought once replaces nothing")
+	}
+	if s.owned(o) {
+		return "", errors.New("the product is already owned")
+	}
 	if o.Replaces != "" {
 		if err := s.canReplace(old); err != nil {
 			return "", err
@@ -60,10 +68,13 @@ func (s *Store) Buy(o BuyOptions) (token string, err error) {
 	p.Linked = o.Replaces
 	if o.Pending {
 		p.State, p.PendingUntil = statePending, s.state.Now.Add(pendingTime)
+		if p.once() {
+			p.State = stateOncePending
+		}
 		p.Items[0].Proration = o.Mode == KeepDate
 		p.PendingOrder = s.addOrder(p, "PENDING", s.state.Now, s.periodAfter(p, s.state.Now)).ID
 	} else {
-		s.begin(p, old, o.Mode, o.Overlap)
+		s.start(p, old, o.Mode, o.Overlap)
 		if old != nil {
 			old.Unnoticed = o.Unnoticed
 		}
@@ -98,6 +109,10 @@ func (s *Store) newPurchase(o BuyOptions) (*purchase, error) {
 	if err != nil {
 		return nil, err
 	}
+	if first.OneTime {
+		first.Quantity = max(o.Quantity, 1)
+		first.Refundable = first.Quantity
+	}
 	p.Items = []item{first}
 	for _, line := range o.AddOns {
 		i, err := s.newItem(line.ProductID, line.PlanID, "")
@@ -121,7 +136,7 @@ func (s *Store) newItem(productID, planID, offerID string) (item, error) {
 		return item{}, errors.New("unknown offer")
 	}
 	return item{
-		ProductID: productID, PlanID: plan.ID, OfferID: offerID, Price: plan.Price, Prepaid: plan.Kind == Prepaid,
+		ProductID: productID, PlanID: plan.ID, OfferID: offerID, Price: plan.Price, Prepaid: plan.Kind == Prepaid, OneTime: plan.Kind == OneTime,
 		Payments: plan.Payments, Left: max(plan.Payments-1, 0),
 	}, nil
 }
@@ -185,10 +200,19 @@ func (s *Store) ackDeadline(p *purchase) time.Time {
 	return s.state.Now.Add(limit)
 }
 
+// start begins a purchase of any kind that is paid now.
+func (s *Store) start(p, old *purchase, mode string, overlap time.Duration) {
+	if p.once() {
+		s.beginOnce(p)
+		return
+	}
+	s.begin(p, old, mode, overlap)
+}
+
 // Pay pays a pending purchase.
 func (s *Store) Pay(token string) error {
 	return s.act(token, func(p *purchase) error {
-		if err := p.in(statePending); err != nil {
+		if err := p.in(statePending, stateOncePending); err != nil {
 			return err
 		}
 		old := s.purchase(p.Linked)
@@ -199,7 +223,7 @@ func (s *Store) Pay(token string) error {
 		if p.Items[0].Proration {
 			mode = KeepDate
 		}
-		s.begin(p, old, mode, 0)
+		s.start(p, old, mode, 0)
 		return nil
 	})
 }
@@ -207,7 +231,7 @@ func (s *Store) Pay(token string) error {
 // CancelPending ends a pending purchase without a payment.
 func (s *Store) CancelPending(token string) error {
 	return s.act(token, func(p *purchase) error {
-		if err := p.in(statePending); err != nil {
+		if err := p.in(statePending, stateOncePending); err != nil {
 			return err
 		}
 		s.abandon(p)

@@ -29,6 +29,8 @@ const (
 	AutoRenewing = "auto_renewing"
 	Prepaid      = "prepaid"
 	Installments = "installments"
+	// OneTime is the purchase option of a product that is bought once. It has no period.
+	OneTime = "one_time"
 )
 
 // Kinds of phases of an offer.
@@ -37,7 +39,7 @@ const (
 	Introductory = "introductory"
 )
 
-// Product is a subscription of the catalogue.
+// Product is a subscription of the catalogue, or a product that is bought once.
 type Product struct {
 	ID, Title string
 	Plans     []Plan
@@ -46,7 +48,7 @@ type Product struct {
 // Plan is a base plan.
 type Plan struct {
 	ID   string
-	Kind string // AutoRenewing, Prepaid or Installments
+	Kind string // AutoRenewing, Prepaid, Installments or OneTime
 	// State is "ACTIVE", "INACTIVE" or "DRAFT"; "" means ACTIVE.
 	State  string
 	Period Period
@@ -78,10 +80,13 @@ func (p Product) check() error {
 		return fmt.Errorf("product %q: expected an id and a plan", p.ID)
 	}
 	for _, plan := range p.Plans {
-		if plan.ID == "" || !slices.Contains([]string{AutoRenewing, Prepaid, Installments}, plan.Kind) {
+		if plan.ID == "" || !slices.Contains([]string{AutoRenewing, Prepaid, Installments, OneTime}, plan.Kind) {
 			return fmt.Errorf("product %q: plan %q: expected an id and a known kind", p.ID, plan.ID)
 		}
-		periods := []Period{plan.Period}
+		var periods []Period
+		if plan.Kind != OneTime {
+			periods = append(periods, plan.Period)
+		}
 		for _, offer := range plan.Offers {
 			for _, phase := range offer.Phases {
 				periods = append(periods, phase.Period)
@@ -95,6 +100,9 @@ func (p Product) check() error {
 	}
 	return nil
 }
+
+// once reports whether a product is bought once.
+func (p Product) once() bool { return p.Plans[0].Kind == OneTime }
 
 // plan finds a plan of the catalogue. An empty plan id means the product's first.
 func (s *Store) plan(productID, planID string) (*Plan, error) {
@@ -146,7 +154,7 @@ func (s *Store) AddProduct(p Product) error {
 	return nil
 }
 
-// SampleProducts is a small catalogue with a plan of every kind.
+// SampleProducts is a small catalogue with a plan of every kind. What the products that are bought once are worth is for the site to say.
 func SampleProducts() []Product {
 	price := func(units, cents int64) Money {
 		return Money{Currency: "EUR", Units: units, Nanos: cents * (nanosPerUnit / 100)}
@@ -163,5 +171,7 @@ func SampleProducts() []Product {
 			{ID: "installments", Kind: Installments, Period: "P1M", Price: price(4, 49), Payments: 12, Grace: 7}}},
 		{ID: "extra_storage", Title: "Extra storage", Plans: []Plan{
 			{ID: "monthly", Kind: AutoRenewing, Period: "P1M", Price: price(0, 99), Grace: 7}}},
+		{ID: "gold_forever", Title: "Gold for ever", Plans: []Plan{{ID: "buy", Kind: OneTime, Price: price(99, 99)}}},
+		{ID: "gold_pass", Title: "Gold for 30 days", Plans: []Plan{{ID: "buy", Kind: OneTime, Price: price(5, 99)}}},
 	}
 }

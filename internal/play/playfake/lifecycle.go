@@ -88,7 +88,7 @@ func (s *Store) nextOf(p *purchase) (next event) {
 		add(p.RetireAt, s.retire)
 	}
 	switch p.State {
-	case statePending:
+	case statePending, stateOncePending:
 		add(p.PendingUntil, s.abandon)
 	case stateActive:
 		if !p.RetireAt.IsZero() {
@@ -223,8 +223,13 @@ func (s *Store) retire(p *purchase) {
 
 // abandon ends a purchase that was never paid.
 func (s *Store) abandon(p *purchase) {
-	p.State = statePendingCanceled
 	s.dropPendingOrder(p)
+	if p.once() {
+		p.State = stateCancelled
+		s.notifyOnce(p, noteOnceCanceled)
+		return
+	}
+	p.State = statePendingCanceled
 	s.notify(p, notePendingCanceled)
 }
 
@@ -236,6 +241,10 @@ func (s *Store) voidUnacknowledged(p *purchase) {
 
 // revoke ends a purchase before its time.
 func (s *Store) revoke(p *purchase, by string) {
+	if p.once() { // the notification of its void is all that Google sends
+		p.State, p.EndedAt, p.Items[0].Refundable = stateCancelled, s.state.Now, 0
+		return
+	}
 	p.State, p.CanceledBy, p.EndedAt = stateExpired, by, s.state.Now
 	p.RetireAt, p.RetryUntil = time.Time{}, time.Time{}
 	s.dropPendingOrder(p)

@@ -23,11 +23,6 @@ func (s *Store) listVoided(w http.ResponseWriter, r *http.Request) {
 	all := &publisher.VoidedPurchasesListResponse{}
 	size := number(q.Get("maxResults"), voidedPage, voidedPage)
 	skip := number(q.Get("token"), 0, len(s.state.Voids))
-	if q.Get("type") != "1" {
-		// Without it, only one-time products are listed, and the store sells none.
-		answer(w, all)
-		return
-	}
 	since, until := s.state.Now.AddDate(0, 0, -voidedDays), s.state.Now
 	if ms, err := strconv.ParseInt(q.Get("startTime"), 10, 64); err == nil && time.UnixMilli(ms).After(since) {
 		since = time.UnixMilli(ms)
@@ -36,6 +31,9 @@ func (s *Store) listVoided(w http.ResponseWriter, r *http.Request) {
 		until = time.UnixMilli(ms)
 	}
 	for i, v := range s.state.Voids {
+		if p := s.purchase(v.Token); q.Get("type") != "1" && (p == nil || !p.once()) { // subscriptions are listed with it alone
+			continue
+		}
 		if i < skip || v.VoidedAt.Before(since) || v.VoidedAt.After(until) {
 			continue
 		}
@@ -133,28 +131,37 @@ func (o *order) google() *publisher.Order {
 		v.OrderHistory = &publisher.OrderHistory{RefundEvent: &publisher.RefundEvent{EventTime: timestamp(o.RefundedAt), RefundReason: reason}}
 	}
 	for _, l := range o.Lines {
-		v.LineItems = append(v.LineItems, &publisher.LineItem{
-			ProductID: l.ProductID, ListingPrice: l.Price.google(), Total: l.Price.google(), Tax: l.Price.part(1, 6).google(),
-			SubscriptionDetails: &publisher.SubscriptionDetails{
+		line := &publisher.LineItem{ProductID: l.ProductID, ListingPrice: l.Price.google(), Total: l.Price.google(), Tax: l.Price.part(1, 6).google()}
+		if l.Quantity > 0 {
+			line.OneTimePurchaseDetails = &publisher.OneTimePurchaseDetails{PurchaseOptionID: l.PlanID, Quantity: l.Quantity}
+		} else {
+			line.SubscriptionDetails = &publisher.SubscriptionDetails{
 				BasePlanID: l.PlanID, OfferID: l.OfferID, OfferPhase: l.Phase,
 				ServicePeriodStartTime: timestamp(l.From), ServicePeriodEndTime: timestamp(l.To),
-			},
-		})
+			}
+		}
+		v.LineItems = append(v.LineItems, line)
 	}
 	return v
 }
 
-// listProducts serves the catalogue.
-func (s *Store) listProducts(w http.ResponseWriter, r *http.Request) {
+// productPage returns a page of the products that are bought once, or of the subscriptions.
+func (s *Store) productPage(r *http.Request, once bool) (shown []Product, next string) {
+	all := slices.DeleteFunc(slices.Clone(s.state.Products), func(p Product) bool { return p.once() != once })
 	size := max(1, number(r.URL.Query().Get("pageSize"), productPage, maxProductPage))
-	skip := number(r.URL.Query().Get("pageToken"), 0, len(s.state.Products))
-	page := &publisher.ListSubscriptionsResponse{}
-	shown := s.state.Products[skip:min(skip+size, len(s.state.Products))]
-	for _, p := range slices.Clone(shown) {
-		page.Subscriptions = append(page.Subscriptions, p.google(s.state.Package))
+	skip := number(r.URL.Query().Get("pageToken"), 0, len(all))
+	if skip+size < len(all) {
+		next = strconv.Itoa(skip + size)
 	}
-	if skip+size < len(s.state.Products) {
-		page.NextPageToken = strconv.Itoa(skip + size)
+	return all[skip:min(skip+size, len(all))], next
+}
+
+// listProducts serves the catalogue of subscriptions.
+func (s *Store) listProducts(w http.ResponseWriter, r *http.Request) {
+	shown, next := s.productPage(r, false)
+	page := &publisher.ListSubscriptionsResponse{NextPageToken: next}
+	for _, p := range shown {
+		page.Subscriptions = append(page.Subscriptions, p.google(s.state.Package))
 	}
 	answer(w, page)
 }

@@ -29,6 +29,12 @@ const (
 	noteStepUp          = 22
 )
 
+// Codes of notifications about products that are bought once.
+const (
+	noteOncePurchased = 1
+	noteOnceCanceled  = 2
+)
+
 // Message is a notification in the queue.
 type Message struct {
 	ID          string
@@ -50,10 +56,27 @@ func (s *Store) notify(p *purchase, code int) {
 	})
 }
 
+// notifyOnce adds a notification about a product that is bought once.
+func (s *Store) notifyOnce(p *purchase, code int) {
+	s.publish(Message{Token: p.Token}, map[string]any{
+		"oneTimeProductNotification": map[string]any{"version": "1.0", "notificationType": code, "purchaseToken": p.Token, "sku": p.Items[0].ProductID},
+	})
+}
+
+// Types of refunds in notifications.
+const (
+	refundOfAll      = 1
+	refundOfQuantity = 2
+)
+
 // notifyVoided adds a notification about an order that was taken back.
-func (s *Store) notifyVoided(o *order) {
+func (s *Store) notifyVoided(o *order, refundType int) {
+	productType := 1
+	if p := s.purchase(o.Token); p != nil && p.once() {
+		productType = 2
+	}
 	s.publish(Message{Token: o.Token}, map[string]any{
-		"voidedPurchaseNotification": map[string]any{"purchaseToken": o.Token, "orderId": o.ID, "productType": 1, "refundType": 1},
+		"voidedPurchaseNotification": map[string]any{"purchaseToken": o.Token, "orderId": o.ID, "productType": productType, "refundType": refundType},
 	})
 }
 

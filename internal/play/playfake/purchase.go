@@ -18,7 +18,14 @@ const (
 	statePendingCanceled = "SUBSCRIPTION_STATE_PENDING_PURCHASE_CANCELED"
 )
 
-// purchase is a subscription that was bought, or tried to be.
+// States of purchases of products that are bought once.
+const (
+	stateOncePending = "PENDING"
+	statePurchased   = "PURCHASED"
+	stateCancelled   = "CANCELLED"
+)
+
+// purchase is a subscription, or a product that is bought once. It was bought, or tried to be.
 type purchase struct {
 	Token, Linked string
 	State         string
@@ -79,6 +86,10 @@ type item struct {
 	// Payments is how many payments of a plan of installments are committed, Left how many are left.
 	Payments, Left int64
 	Ending         bool // the plan ends after the committed payments
+	// OneTime reports a product that is bought once, Quantity how many of it, and Refundable how many were not refunded.
+	OneTime              bool
+	Quantity, Refundable int64
+	Consumed             bool
 }
 
 // declined reports that the user does not want another period: the committed payments are
@@ -103,8 +114,11 @@ type priceChange struct {
 
 // live reports whether the purchase was paid and has not ended.
 func (p *purchase) live() bool {
-	return slices.Contains([]string{stateActive, stateCanceled, stateGrace, stateHold, statePaused}, p.State)
+	return slices.Contains([]string{stateActive, stateCanceled, stateGrace, stateHold, statePaused, statePurchased}, p.State)
 }
+
+// once reports whether the purchase is of a product that is bought once.
+func (p *purchase) once() bool { return p.Items[0].OneTime }
 
 // renews reports whether Google will charge again.
 func (p *purchase) renews() bool {
@@ -158,6 +172,7 @@ type orderLine struct {
 	Phase                      string // as Google names it
 	Price                      Money
 	From, To                   time.Time
+	Quantity                   int64 // of a product that is bought once
 }
 
 // order returns the order with an id, nil for none.

@@ -77,6 +77,9 @@ func (s *Store) phaseOf(i *item) *Phase {
 
 // periodAfter returns the end of the period of a purchase that begins at a time.
 func (s *Store) periodAfter(p *purchase, from time.Time) time.Time {
+	if p.once() {
+		return from
+	}
 	if phase := s.phaseOf(&p.Items[0]); phase != nil {
 		return phase.Period.after(from, p.Test)
 	}
@@ -109,7 +112,10 @@ func (s *Store) fill(o *order, p *purchase, from, to time.Time) {
 				price, phase = Money{Currency: line.Price.Currency}, "FREE_TRIAL"
 			}
 		}
-		o.Lines = append(o.Lines, orderLine{line.ProductID, line.PlanID, line.OfferID, phase, price, from, to})
+		if line.OneTime {
+			price = price.part(line.Quantity, 1)
+		}
+		o.Lines = append(o.Lines, orderLine{line.ProductID, line.PlanID, line.OfferID, phase, price, from, to, line.Quantity})
 		o.Total.Currency = price.Currency
 		o.Total.Units += price.Units
 		o.Total.Nanos += price.Nanos
@@ -144,5 +150,5 @@ func (s *Store) voidOrder(o *order, reason, source int64, chargeback bool) {
 	s.state.Voids = append(s.state.Voids, void{
 		OrderID: o.ID, Token: o.Token, PurchasedAt: o.CreatedAt, VoidedAt: s.state.Now, Reason: reason, Source: source,
 	})
-	s.notifyVoided(o)
+	s.notifyVoided(o, refundOfAll)
 }

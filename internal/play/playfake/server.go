@@ -30,11 +30,14 @@ func (s *Store) Handler() http.Handler {
 	api("GET "+app+"/purchases/subscriptionsv2/tokens/{token}", PartPurchases, s.getSubscription)
 	api("POST "+app+"/purchases/subscriptionsv2/tokens/{token}", PartPurchases, s.changeSubscription)
 	api("POST "+app+"/purchases/subscriptions/{product}/tokens/{token}", PartPurchases, s.acknowledge)
+	api("GET "+app+"/purchases/productsv2/tokens/{token}", PartPurchases, s.getOnce)
+	api("POST "+app+"/purchases/products/{product}/tokens/{token}", PartPurchases, s.changeOnce)
 	api("GET "+app+"/purchases/voidedpurchases", PartVoided, s.listVoided)
 	api("GET "+app+"/orders:batchGet", PartOrders, s.batchGetOrders)
 	api("GET "+app+"/orders/{order}", PartOrders, s.getOrder)
 	api("POST "+app+"/orders/{order}", PartOrders, s.refundOrder)
 	api("GET "+app+"/subscriptions", PartProducts, s.listProducts)
+	api("GET "+app+"/oneTimeProducts", PartProducts, s.listOneTimeProducts)
 	api("POST /v1/projects/{project}/subscriptions/{subscription}", PartPubSub, s.pubSub)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.count(r.URL.Path)
@@ -107,9 +110,13 @@ func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	return true
 }
 
-// find returns the purchase with a token, and answers the request when it can't be read.
-func (s *Store) find(w http.ResponseWriter, token string) *purchase {
+// find returns the subscription with a token, or the purchase of a product that is bought once. It answers the request
+// when that can't be read.
+func (s *Store) find(w http.ResponseWriter, token string, once bool) *purchase {
 	p := s.purchase(token)
+	if p != nil && p.once() != once {
+		p = nil
+	}
 	switch {
 	case len(token) < 16:
 		refuse(w, http.StatusBadRequest, "invalid", "Invalid Value")
@@ -128,7 +135,7 @@ func (s *Store) find(w http.ResponseWriter, token string) *purchase {
 }
 
 func (s *Store) getSubscription(w http.ResponseWriter, r *http.Request) {
-	if p := s.find(w, r.PathValue("token")); p != nil {
+	if p := s.find(w, r.PathValue("token"), false); p != nil {
 		p.Reads++
 		answer(w, s.render(p))
 	}
@@ -141,7 +148,7 @@ func (s *Store) acknowledge(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	p := s.find(w, token)
+	p := s.find(w, token, false)
 	if p == nil || !read(w, r, &request) {
 		return
 	}

@@ -9,10 +9,12 @@ import (
 type Purchase struct {
 	Token, Linked     string
 	State             string // Google's name without its SUBSCRIPTION_STATE_
+	OneTime           bool   // it is of a product that is bought once
 	ProductID, PlanID string
 	Account           string
 	Test              bool
 	Acknowledged      bool
+	Consumed          bool      // it can be bought again
 	Declined          bool      // its card is declined
 	ExpiresAt         time.Time // zero before the payment
 	// Next is when the next thing happens by itself, zero for never. NextState is the state
@@ -51,8 +53,8 @@ func (s *Store) OrderCount() int {
 func (s *Store) view(p *purchase) Purchase {
 	first := p.Items[0]
 	v := Purchase{
-		Token: p.Token, Linked: p.Linked, State: shortState(p.State), ProductID: first.ProductID, PlanID: first.PlanID,
-		Account: p.Account, Test: p.Test, Acknowledged: p.Acknowledged, Declined: p.Declined, ExpiresAt: p.expiresAt(),
+		Token: p.Token, Linked: p.Linked, State: shortState(p.State), OneTime: first.OneTime, ProductID: first.ProductID, PlanID: first.PlanID,
+		Account: p.Account, Test: p.Test, Acknowledged: p.Acknowledged, Consumed: first.Consumed, Declined: p.Declined, ExpiresAt: p.expiresAt(),
 		Next: s.nextOf(p).at, Live: p.live(), Renews: p.renews(), Retrying: !p.RetryUntil.IsZero(), Pausing: p.Pause > 0,
 		Restorable: p.restorable(), Replaced: !p.RetireAt.IsZero() || p.CanceledBy == "replacement",
 	}
@@ -71,6 +73,8 @@ func shortState(state string) string { return strings.TrimPrefix(state, "SUBSCRI
 func (s *Store) stateAfter(p *purchase, at time.Time) string {
 	plan := s.planOf(p)
 	switch {
+	case p.once():
+		return stateCancelled
 	case p.State == statePending:
 		return statePendingCanceled
 	case p.live() && (!p.Acknowledged && at.Equal(p.AckBy) || at.Equal(p.RetireAt)):

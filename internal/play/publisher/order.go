@@ -24,11 +24,16 @@ type Order struct {
 // The parts of an order.
 type (
 	LineItem struct {
-		ListingPrice        *Money               `json:"listingPrice,omitempty"`
-		ProductID           string               `json:"productId,omitempty"`
-		SubscriptionDetails *SubscriptionDetails `json:"subscriptionDetails,omitempty"`
-		Tax                 *Money               `json:"tax,omitempty"`
-		Total               *Money               `json:"total,omitempty"`
+		ListingPrice           *Money                  `json:"listingPrice,omitempty"`
+		OneTimePurchaseDetails *OneTimePurchaseDetails `json:"oneTimePurchaseDetails,omitempty"`
+		ProductID              string                  `json:"productId,omitempty"`
+		SubscriptionDetails    *SubscriptionDetails    `json:"subscriptionDetails,omitempty"`
+		Tax                    *Money                  `json:"tax,omitempty"`
+		Total                  *Money                  `json:"total,omitempty"`
+	}
+	OneTimePurchaseDetails struct {
+		PurchaseOptionID string `json:"purchaseOptionId,omitempty"`
+		Quantity         int64  `json:"quantity,omitempty"`
 	}
 	SubscriptionDetails struct {
 		BasePlanID             string `json:"basePlanId,omitempty"`
