@@ -40,6 +40,8 @@ func (k *keepFlags) keep() backup.Keep {
 func (a *app) placeBackup(ctx context.Context, out string, o *backup.CreateOptions) (err error) {
 	switch info, statErr := os.Stat(a.Path(out)); {
 	case out == "":
+	case out == "-":
+		err = cli.Fail(cli.ExitUsage, "usage", "a backup can't be written to stdout; name a file, a folder or a bucket with --out")
 	case strings.Contains(out, "://"):
 		o.Bucket, err = backup.OpenBucket(out)
 	case (statErr == nil && info.IsDir()) || strings.HasSuffix(out, string(filepath.Separator)):

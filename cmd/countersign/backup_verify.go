@@ -79,7 +79,7 @@ func (b backupCommands) recordVerification(c *cobra.Command, from backup.Source,
 	case err != nil:
 		b.Say("Not recorded as verified: %s.", fault.Message(err))
 	case !recorded && failed == nil:
-		b.Say("Not recorded as verified: the backup belongs to another %s.", b.service)
+		b.Say("Not recorded as verified: the backup belongs to another key file.")
 	}
 	return err == nil && recorded
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
@@ -110,7 +111,7 @@ func (a *app) examineService(ctx context.Context, name string, at location, site
 		return nil
 	})
 	if err != nil {
-		found = append(found, health.Of(name, err, "The service can't start.", "Correct this, and run doctor again."))
+		found = append(health.Folder(health.LocationOf(&keyfile.Location{Service: keyfile.Service(name), Dir: at.dir, KeyText: at.keyText}, "", a.Now())), health.Of(name, err, "The service can't start.", "Correct this, and run doctor again."))
 	}
 	site = siteAddress(site, sqldb.ServedAt(at.dir))
 	if site == "" && err == nil && name == "store" {
@@ -135,7 +136,8 @@ func (a *app) printFindings(reports []report) error {
 		}
 		for _, f := range r.findings {
 			counts[f.Level]++
-			if err := a.printFinding(r.service, f, levelWidth(r.findings)); err != nil {
+			level, name := widths(r.findings)
+			if err := a.printFinding(r.service, f, level, name); err != nil {
 				return err
 			}
 		}
@@ -149,23 +151,23 @@ func (a *app) printFindings(reports []report) error {
 	return nil
 }
 
-// levelWidth is how wide the words of the levels are in a report.
-func levelWidth(findings []health.Finding) int {
-	width := 4
+// widths are how wide the words of the levels and the names of the checks are in a report.
+func widths(findings []health.Finding) (level, name int) {
+	level = 4
 	for _, f := range findings {
-		width = max(width, len(f.Level))
+		level, name = max(level, len(f.Level)), max(name, len(f.Name))
 	}
-	return width
+	return level, name
 }
 
-func (a *app) printFinding(service string, f health.Finding, width int) error {
+func (a *app) printFinding(service string, f health.Finding, level, name int) error {
 	if a.JSON {
 		return a.PrintJSON(struct {
 			Service string `json:"service"`
 			health.Finding
 		}{service, f})
 	}
-	word := fmt.Sprintf("%-*s", width, f.Level)
+	word := fmt.Sprintf("%-*s", level, f.Level)
 	switch f.Level {
 	case health.OK:
 		word = a.Colour(a.Out, cli.Green, word)
@@ -174,10 +176,10 @@ func (a *app) printFinding(service string, f health.Finding, width int) error {
 	case health.Fail:
 		word = a.Colour(a.Out, cli.Red, strings.ToUpper(word))
 	}
-	a.Print("%s  %-16s  %s\n", word, f.Name, cli.Safe(f.What))
+	a.Print("%s  %-*s  %s\n", word, name, f.Name, cli.Safe(f.What))
 	for _, more := range cli.Lines("why", f.Why, "fix", f.Fix) {
 		if more.Value != "" {
-			a.Print("%*s  %-16s  %s: %s\n", width, "", "", more.Label, cli.Safe(more.Value))
+			a.Print("%*s  %-*s  %s: %s\n", level, "", name, "", more.Label, cli.Safe(more.Value))
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ over HTTP for the programs of their authors.
   countersign addon update   set up the addon of your own site
 
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 not found, 4 check says no,
-5 not allowed, 6 conflict, 7 database not reachable, 8 partly done,
+5 not allowed, 6 conflict, 7 database or disk not usable, 8 partly done,
 9 may have been written: check before you repeat it, 130 interrupted.`,
 		SilenceErrors: true, SilenceUsage: true,
 	}, withoutStore(newDemo(a)), newStore(a), newAddon(a), withoutStore(newApp(a)), newDoctor(a), withoutStore(newConfig(a)), withoutStore(newVersion(a)))

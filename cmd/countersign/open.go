@@ -299,7 +299,7 @@ func lockForCommand(c *cobra.Command, at location) (*sqldb.FolderLock, error) {
 // which is at a URL, or for a command that must not meet one.
 func lockFolder(dir, owner, url string) (*sqldb.FolderLock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, folderError(dir, "made", err)
+		return nil, folderError(dir, "created", err)
 	}
 	lock, err := sqldb.LockFolder(dir, owner, url)
 	if err != nil && fault.Of(err) == nil {

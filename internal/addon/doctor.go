@@ -27,9 +27,9 @@ func (a *Addon) diagnose(ctx context.Context, quick bool) []health.Finding {
 		return findings
 	}
 	if err := a.Prepare(ctx); err != nil {
-		fix := "countersign addon update"
-		if !fault.IsUnavailable(err) { // an update does not help against a wrong key file
-			fix = "Restore the key file of this database from a backup, or create a new one with: countersign addon rekey"
+		fix := health.KeyFileFix(err, at) // an update does not help against a wrong key file
+		if fault.HasCode(err, fault.CodeUpdateNeeded) {
+			fix = at.Migrate
 		}
 		return append(findings, health.Of("set-up", err, "Apps get no settings and nobody can sign in.", fix))
 	}

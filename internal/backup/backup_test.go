@@ -198,6 +198,14 @@ func TestVerify(t *testing.T) {
 	})
 }
 
+func TestABackupIsNotVerifiedWithoutATemporaryFolder(t *testing.T) {
+	p := at(t, template.New(t, dbtest.SQLite))
+	made := p.create(t, backup.CreateOptions{})
+	t.Setenv("TMPDIR", filepath.Join(p.backups.Folder(), "missing"))
+	_, err := p.backups.Verify(t.Context(), backup.Source{File: made.File})
+	wantCode(t, err, countersign.KindUnavailable, "temporary_folder")
+}
+
 func flipped(text []byte, i int) []byte {
 	changed := bytes.Clone(text)
 	changed[i] ^= 0x10

@@ -78,7 +78,7 @@ func (s *Service) Move(ctx context.Context, db *sqldb.DB, o MoveOptions) (Moved,
 			Finish: func(built *sqldb.DB) error { return m.finish(ctx, built) },
 		})
 	})
-	if fault.HasCode(err, countersign.CodeUnavailable) {
+	if fault.HasCode(err, countersign.CodeUnavailable) || fault.HasCode(err, sqldb.CodeFull) {
 		err = fault.WithCause(fault.Unavailable(CodeNotMoved, "Nothing was moved: "+fault.Of(err).Message), err)
 	}
 	if err == nil {

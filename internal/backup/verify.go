@@ -33,7 +33,7 @@ const (
 func (s *Service) verifyIn(ctx context.Context, folder, prefix string, from Source) (info Info, err error) {
 	dir, err := os.MkdirTemp(folder, prefix+verifyFolder)
 	if err != nil {
-		return info, folderError(folder, err)
+		return info, temporaryError(folder, fault.FileReason(err).Error(), err)
 	}
 	defer os.RemoveAll(dir)
 	r, encrypted, file, err := from.open(ctx)
@@ -53,7 +53,15 @@ func (s *Service) verifyIn(ctx context.Context, folder, prefix string, from Sour
 		return err
 	}))
 	info.Header, info.Encrypted = r.Header, encrypted
+	if fault.HasCode(err, sqldb.CodeFull) {
+		err = temporaryError(folder, "its disk is full", err)
+	}
 	return info, unfit(err)
+}
+
+// temporaryError is the error of a folder in which a backup can't be restored to verify it.
+func temporaryError(dir, why string, cause error) error {
+	return fault.WithCause(fault.Unavailable("temporary_folder", fmt.Sprintf("The backup can't be verified: its rows can't be written to the temporary folder %s (%s)", dir, why)), cause)
 }
 
 // CreateVerified is Create, calls written, and then verifies the file. A backup that was written and

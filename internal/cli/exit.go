@@ -92,7 +92,8 @@ func (t *Console) evaluate(ctx context.Context, err error) (exit int, code, mess
 }
 
 func exitCode(e *countersign.Error) int {
-	if e.Code == fault.CodeUpdateNeeded { // nothing is out of reach: a command has to run first
+	switch e.Code {
+	case fault.CodeUpdateNeeded, "database_damaged": // a person has to do something first: a service must not be restarted
 		return ExitConflict
 	}
 	return cmp.Or(exitCodes[e.Kind], ExitFailed)
@@ -101,7 +102,7 @@ func exitCode(e *countersign.Error) int {
 // Sentence returns the error's message, its cause, and what to do next.
 func (t *Console) Sentence(e *countersign.Error) string {
 	text := e.Message
-	if e.Cause != nil {
+	if e.Cause != nil && e.Code != "disk_full" { // the driver says the same in other words
 		if why := fault.FileReason(e.Cause).Error(); !strings.Contains(text, why) {
 			text += " (" + strings.Join(strings.Fields(why), " ") + ")"
 		}

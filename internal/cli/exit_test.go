@@ -23,6 +23,10 @@ func TestKindsHaveExitCodes(t *testing.T) {
 			t.Errorf("%v: exit %d with %q, want %d", kind, got, err, want)
 		}
 	}
+	// A service whose database is damaged is not started again: restarts do not repair it.
+	if got, _ := failWith(t.Context(), &countersign.Error{Kind: countersign.KindInternal, Code: "database_damaged"}); got != ExitConflict {
+		t.Errorf("a damaged database: exit %d, want %d", got, ExitConflict)
+	}
 }
 
 func TestOtherErrors(t *testing.T) {
@@ -70,6 +74,11 @@ func TestTheLineOfAnError(t *testing.T) {
 			&countersign.Error{Message: "It failed", Cause: errors.New("first\n\tsecond")}, "It failed (first second)\n"},
 		{"a cause that the message tells already is not repeated",
 			&countersign.Error{Message: "It can't be made (permission denied)", Cause: &os.PathError{Op: "open", Path: "/x", Err: os.ErrPermission}}, "made (permission denied)\n"},
+		{"a full disk is not described twice, and its next step is about room",
+			&countersign.Error{Kind: countersign.KindUnavailable, Code: "disk_full", Message: "The disk is full", Cause: errors.New("database or disk is full (13)")},
+			"error: The disk is full; make room on it, then try again\n"},
+		{"a folder of backups has a next step of its own",
+			&countersign.Error{Kind: countersign.KindUnavailable, Code: "backup_folder", Message: "Backups can't be written to /mnt"}, "/mnt; let this user write to it, and check that its disk has room\n"},
 		{"a code names the command that helps",
 			&countersign.Error{Kind: countersign.KindConflict, Code: "schema_older", Message: "It is old"}, "It is old; run: countersign store migrate up\n"},
 		{"what the message does not say is added",
@@ -117,6 +126,9 @@ func TestACommandWhoseResultCanNotBePrintedSaysThatItIsDone(t *testing.T) {
 		"key reveal":           {ExitFailed, "free some space"},
 		"key create --help":    {ExitFailed, "free some space"},
 		"--version":            {ExitFailed, "free some space"},
+		"key schedule":         {ExitFailed, "free some space"},
+		"key schedule --out x": {ExitUnknown, "the change was written"},
+		"key sign-in-link":     {ExitFailed, "free some space"},
 		"move":                 {ExitUnknown, "before you repeat it, check what was written"},
 	} {
 		var stderr strings.Builder
@@ -130,7 +142,7 @@ func TestACommandWhoseResultCanNotBePrintedSaysThatItIsDone(t *testing.T) {
 		root := &cobra.Command{Use: "countersign", SilenceErrors: true, SilenceUsage: true, Version: "1"}
 		console.Register(root)
 		key := &cobra.Command{Use: "key"}
-		key.AddCommand(command("create"), command("set"), command("list"), command("reveal"))
+		key.AddCommand(command("create"), command("set"), command("list"), command("reveal"), command("schedule"), command("sign-in-link"))
 		root.AddCommand(key, command("move"))
 		if code := console.Run(t.Context(), root, strings.Fields(line)); code != want.code || !strings.Contains(stderr.String(), want.says) || !strings.Contains(stderr.String(), "no space left on device") {
 			t.Errorf("%s: exit %d, %s", line, code, stderr.String())

@@ -47,10 +47,11 @@ func (t *Console) unprinted(why error) error {
 	return Fail(ExitUnknown, "output_failed", fmt.Sprintf("%v, but the change was written; %s", why, next))
 }
 
-// readers are the names of the commands that change nothing, beyond what the audit log records.
+// readers are the names of the commands that change nothing, beyond what the audit log records. A link that could not be
+// printed is of no use, and the next one replaces it or is as good.
 var readers = []string{
-	"bash", "check", "deliveries", "diff", "doctor", "export", "fish", "get", "history", "invitations", "list", "powershell", "reveal", "show",
-	"start", "status", "tail", "test", "verify", "version", "versions", "zsh",
+	"bash", "check", "deliveries", "diff", "doctor", "download-link", "export", "fish", "get", "history", "invitations", "list", "powershell",
+	"reveal", "setup-link", "show", "sign-in-link", "start", "status", "tail", "test", "verify", "version", "versions", "zsh",
 }
 
 // onlyReads reports whether the command that ran changes nothing.
@@ -58,6 +59,9 @@ func (t *Console) onlyReads() bool {
 	c := t.command
 	if c == nil || !c.HasParent() || slices.Contains(readers, c.Name()) {
 		return true
+	}
+	if c.Name() == "schedule" { // which shows the settings, unless a flag changes one
+		return AnyChanged(c, nil) != nil
 	}
 	if out := c.Flag("out"); out != nil && out.Value.String() == "-" {
 		return true
@@ -171,5 +175,8 @@ var nextSteps = fault.NextSteps{
 	"in_web_root":                    "choose it with --data FOLDER, or with COUNTERSIGN_ADDON_DATA",
 	"database_damaged":               "check it with: countersign doctor",
 	"other_service":                  "name this service's own folder with --data, and its own database with --db",
-	"data_folder":                    "make it writable for this user, or name another one with --data",
+	"data_folder":                    "let this user read and write it, check that its disk has room, or name another folder with --data",
+	"backup_folder":                  "let this user write to it, and check that its disk has room",
+	"temporary_folder":               "make room there, or name another folder in TMPDIR",
+	"disk_full":                      "make room on it, then try again",
 }

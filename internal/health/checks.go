@@ -159,6 +159,17 @@ func keyFileMode(p Location) Finding {
 	return good(name, "The key file exists; "+notExposed())
 }
 
+// KeyFileFix says what to do about an error of a key file. One that can't be read is not lost.
+func KeyFileFix(err error, p Location) string {
+	switch {
+	case fault.HasCode(err, "data_folder"):
+		return "Let the user that runs the service read it."
+	case fault.IsUnavailable(err):
+		return "Check the database."
+	}
+	return "Restore the key file of this database from a backup, or create a new one with: " + p.Command + " rekey"
+}
+
 // UnusedKeyFile finds a key file in the data folder that is another key than box, which comes from
 // the environment and belongs to the database.
 func UnusedKeyFile(l *keyfile.Location, box *keyfile.Box) []Finding {

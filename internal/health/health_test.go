@@ -273,3 +273,31 @@ func TestACommitFileThatCantBeReadIsAWarning(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 }
+
+func TestAKeyFileThatCanNotBeReadIsNotReplaced(t *testing.T) {
+	p := Location{Command: "countersign store"}
+	for _, c := range []struct {
+		kind      countersign.Kind
+		code, fix string
+	}{
+		{countersign.KindUnavailable, "data_folder", "Let the user that runs the service read it."},
+		{countersign.KindUnavailable, countersign.CodeUnavailable, "Check the database."},
+		{countersign.KindConflict, "key_missing", "Restore the key file of this database from a backup, or create a new one with: countersign store rekey"},
+	} {
+		if fix := KeyFileFix(&countersign.Error{Kind: c.kind, Code: c.code}, p); fix != c.fix {
+			t.Errorf("%s: %q, want %q", c.code, fix, c.fix)
+		}
+	}
+}
+
+func TestAFolderInThePlaceOfAFileIsFound(t *testing.T) {
+	p := private(t)
+	for _, name := range []string{"serve.lock", "backups"} {
+		if err := os.Mkdir(filepath.Join(p.Dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found := owners(p); len(found) != 1 || found[0].Level != Fail || !strings.HasSuffix(found[0].What, "in the place of files: "+filepath.Join(p.Dir, "serve.lock")) {
+		t.Errorf("%+v", found)
+	}
+}

@@ -49,6 +49,8 @@ type ownership struct {
 	needed  bool
 	// locked can't be written by this process.
 	locked paths
+	// odd are folders and pipes where the service has files.
+	odd paths
 }
 
 // owners finds files in the data folder that the service can't write, and files of other users, as a command leaves them
@@ -69,6 +71,9 @@ func owners(p Location) []Finding {
 		level = Fail
 	}
 	switch {
+	case o.odd.count > 0:
+		return []Finding{{name, Fail, fmt.Sprintf("The data folder %s has folders or pipes in the place of files: %s", p.Dir, &o.odd),
+			"The service can't start with them.", "Remove them, once you know who put them there."}}
 	case o.foreign.count > 0:
 		return []Finding{{name, level, fmt.Sprintf("Files in the data folder %s belong to other users than the folder: %s", p.Dir, &o.foreign),
 			"The service may be unable to read or write them.", fix}}
@@ -90,7 +95,11 @@ func (o *ownership) visit(path string, e fs.DirEntry, err error) error {
 	if err != nil { // removed meanwhile
 		return nil
 	}
-	needed := e.IsDir() || e.Type().IsRegular() && slices.ContainsFunc(writtenFiles, func(end string) bool { return strings.HasSuffix(e.Name(), end) })
+	isFile := slices.ContainsFunc(writtenFiles, func(end string) bool { return strings.HasSuffix(e.Name(), end) })
+	if isFile && !e.Type().IsRegular() && e.Type() != fs.ModeSymlink {
+		o.odd.add(path)
+	}
+	needed := e.IsDir() || e.Type().IsRegular() && isFile
 	if uid, _, known := Owner(info); known && uid != o.uid {
 		o.foreign.add(fmt.Sprintf("%s (%s)", path, userName(uid)))
 		o.needed = o.needed || needed

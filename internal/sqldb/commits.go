@@ -175,6 +175,6 @@ func (c *commits) behind() error {
 	if missing == 1 {
 		what = "the last commit"
 	}
-	return fault.Conflict(CodeBehind, "This database lacks "+what+" that it acknowledged: its write-ahead log (-wal) was truncated or removed, or an older copy replaced it. "+
+	return fault.Conflict(CodeBehind, "This database lacks "+what+" that it acknowledged: its write-ahead log (-wal) was truncated, damaged or removed, or an older copy replaced it. "+
 		"Restore the newer files. If you restored a backup on purpose, you can accept the loss")
 }

@@ -30,6 +30,9 @@ var (
 // CodeDamaged is the code of the error of a SQLite file with content that can't be read.
 const CodeDamaged = "database_damaged"
 
+// CodeFull is the code of the error of a disk without room, which is of kind Unavailable.
+const CodeFull = "disk_full"
+
 // wrap brings a driver's error into our form. It is the only place that knows
 // driver codes.
 func (s *shared) wrap(err error) error {
@@ -67,6 +70,8 @@ func (s *shared) wrapSQLite(err error, code int) error {
 	case lib.SQLITE_IOERR_FSYNC, lib.SQLITE_IOERR_DIR_FSYNC:
 		s.stopWrites(stopFsync, err)
 		return unavailable("The disk failed while the database was written", err)
+	case lib.SQLITE_IOERR_SHMSIZE: // each process that opens the database first makes room for its index
+		return s.full("The disk is full", err)
 	case lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY:
 		return errors.Join(ErrExists, err)
 	}
@@ -81,8 +86,7 @@ func (s *shared) wrapSQLite(err error, code int) error {
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return busy(err)
 	case lib.SQLITE_FULL:
-		s.writeFaults.note(FaultFull)
-		return unavailable("The disk is full", err)
+		return s.full("The disk is full", err)
 	case lib.SQLITE_READONLY:
 		s.writeFaults.note(FaultReadOnly)
 		return unavailable("The database can't be written: its file or folder is read-only", err)
@@ -129,8 +133,7 @@ func (s *shared) wrapPostgres(err error, code string) error {
 	case code == "42P01":
 		return noTable(err)
 	case code == "53100":
-		s.writeFaults.note(FaultFull)
-		return unavailable("The database's disk is full", err)
+		return s.full("The database's disk is full", err)
 	case code == "25006":
 		s.primary.demoted()
 		s.writeFaults.note(FaultReadOnly)
@@ -165,6 +168,12 @@ func noTable(cause error) error {
 // terminal; the JSON API prints its own fixed sentence.
 func unavailable(message string, cause error) error {
 	return fault.WithCause(fault.WithRetry(fault.Unavailable(countersign.CodeUnavailable, message), retryAfter), cause)
+}
+
+// full is the error of a disk without room.
+func (s *shared) full(message string, cause error) error {
+	s.writeFaults.note(FaultFull)
+	return fault.WithCause(fault.WithRetry(fault.Unavailable(CodeFull, message), retryAfter), cause)
 }
 
 // IfNotFound returns meaning for a row that was not found, and any other err as it is.

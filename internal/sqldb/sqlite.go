@@ -90,7 +90,7 @@ func makeFile(path string) error {
 		return nil
 	}
 	if err != nil {
-		return fault.WithCause(fault.Unavailable("data_folder", "The database file can't be created: "+err.Error()), err)
+		return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The database file %s can't be created (%v)", path, fault.FileReason(err))), err)
 	}
 	return f.Close()
 }

@@ -70,12 +70,17 @@ func TestSQLiteCodes(t *testing.T) {
 		{"a database that was moved says come back", lib.SQLITE_READONLY_DBMOVED, false},
 		{"a file that can't be opened says come back", lib.SQLITE_CANTOPEN, false},
 		{"a full disk says come back", lib.SQLITE_FULL, false},
+		{"a disk without room for the index says come back", lib.SQLITE_IOERR_SHMSIZE, false},
 		{"a failed fsync stops writes", lib.SQLITE_IOERR_FSYNC, true},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			db := open(t, optionsOf(dbtest.New(t, dbtest.SQLite)))
-			wantUnavailable(t, db.wrapSQLite(errors.New("from the driver"), c.code))
+			err := db.wrapSQLite(errors.New("from the driver"), c.code)
+			wantUnavailable(t, err)
+			if full := c.code == lib.SQLITE_FULL || c.code == lib.SQLITE_IOERR_SHMSIZE; fault.HasCode(err, CodeFull) != full || (db.Status().WriteFault == FaultFull) != full {
+				t.Errorf("%v; a full disk: %t", err, full)
+			}
 			if off := db.writable() != nil; off != c.off {
 				t.Errorf("writes off: %t, want %t", off, c.off)
 			}

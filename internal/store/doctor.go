@@ -71,7 +71,7 @@ func (s *Store) checkKey(ctx context.Context) (health.Finding, *keyfile.Box) {
 	}
 	box, err := s.location.Open(ctx, s.db.Queries)
 	if err != nil {
-		return health.Of(name, err, why, "Restore the key file from a backup, or create a new one with: countersign store rekey"), nil
+		return health.Of(name, err, why, health.KeyFileFix(err, s.healthLocation())), nil
 	}
 	return health.Finding{Name: name, Level: health.OK, What: "The key file belongs to the database"}, box
 }
@@ -120,7 +120,7 @@ func (s *Store) checkMedia(ctx context.Context, quick bool) health.Finding {
 		return health.Of(name, err, why, "Check the folder or the bucket, and --media and its credentials.")
 	}
 	if len(lacks) > 0 {
-		return health.Finding{Name: name, Level: health.Fail, What: fmt.Sprintf("In %s, %s", s.Media.Bucket(), blob.LacksText(lacks)),
+		return health.Finding{Name: name, Level: health.Fail, What: fmt.Sprintf("%s lacks %s", s.Media.Bucket(), blob.LacksText(lacks)),
 			Why: "Nobody can see or download them, and new backups lack them.", Fix: "Copy them back from an earlier backup, or upload them again."}
 	}
 	what := "Uploaded files can be written to " + s.Media.Bucket().String()

@@ -93,7 +93,9 @@ func (s *Store) rekeyable(ctx context.Context) error {
 		return err
 	}
 	if state != sqldb.StateCurrent {
-		return fault.Conflict("schema_"+string(state), "The database is "+string(state)+" for this version; nothing was changed")
+		return fault.Conflict("schema_"+string(state), "The database "+map[sqldb.State]string{
+			sqldb.StateEmpty: "has no tables yet", sqldb.StateOlder: "is of an older version", sqldb.StateNewer: "is of a newer version",
+		}[state]+"; nothing was changed")
 	}
 	return nil
 }

@@ -22,6 +22,15 @@ type pieceWriter struct{ http.ResponseWriter }
 // Unwrap returns the wrapped writer for http.ResponseController.
 func (p pieceWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
+// WriteHeader sends the status. What the caller said of caching is about the content: nothing keeps an answer without it,
+// such as 412 or 416.
+func (p pieceWriter) WriteHeader(status int) {
+	if status >= http.StatusBadRequest {
+		p.Header().Set("Cache-Control", "no-store")
+	}
+	p.ResponseWriter.WriteHeader(status)
+}
+
 // Write sends bytes of the body.
 func (p pieceWriter) Write(b []byte) (n int, err error) {
 	for n < len(b) && err == nil {

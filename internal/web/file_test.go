@@ -32,6 +32,7 @@ func TestADownloadIsNotedWhenContentIsSent(t *testing.T) {
 			begun := 0
 			h := NewEdge(Options{}).Wrap(func(w http.ResponseWriter, r *http.Request) error {
 				w.Header().Set("ETag", `"a"`)
+				w.Header().Set("Cache-Control", "public, max-age=60")
 				return ServeDownload(w, r, time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), strings.NewReader("rain and thunder"), func() error {
 					begun++
 					return c.begin
@@ -45,6 +46,9 @@ func TestADownloadIsNotedWhenContentIsSent(t *testing.T) {
 			h.ServeHTTP(w, r)
 			if w.Code != c.status || begun != c.begun {
 				t.Errorf("status %d, noted %d times; want %d and %d", w.Code, begun, c.status, c.begun)
+			}
+			if kept := w.Header().Get("Cache-Control") == "public, max-age=60"; kept != (c.status < 400) || w.Header().Get("Cache-Control") == "" {
+				t.Errorf("Cache-Control is %q", w.Header().Get("Cache-Control"))
 			}
 			if c.body != "" && w.Body.String() != c.body {
 				t.Errorf("body %q, want %q", w.Body, c.body)
