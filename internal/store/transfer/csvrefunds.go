@@ -169,7 +169,7 @@ func (imp *importer) checkBefore(ctx context.Context, tx *storedb.DB) error {
 		if err := imp.readBefore(ctx, tx, code, &now); err != nil {
 			return err
 		}
-		if now.before != r.before {
+		if now.before != r.before || now.fault != "" && r.fault == "" {
 			return errRefundsChanged
 		}
 	}
