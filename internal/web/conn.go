@@ -22,6 +22,8 @@ type conn struct {
 	bodies errorBodies
 	// begun is set when bytes of a request have arrived since the silence began.
 	begun atomic.Bool
+	// handled is set from the beginning of a handler to the end of its response, which may contain anything.
+	handled atomic.Bool
 	// late is set while the read deadline has passed. Reading was given up, but the client may be there.
 	late atomic.Bool
 	// request and body are those of a request with a body, as the handler sees them.
@@ -92,6 +94,9 @@ func (c *conn) Write(b []byte) (int, error) {
 
 // writeThrough writes b, and a refusal of net/http in the form of the front end.
 func (c *conn) writeThrough(b []byte) (int, error) {
+	if c.handled.Load() {
+		return c.lazyDeadlineConn.Write(b)
+	}
 	line, refused := refusalOf(b)
 	if line == nil {
 		return c.lazyDeadlineConn.Write(b)
@@ -154,6 +159,7 @@ func watched(h http.Handler) http.Handler {
 			c.serveStream(h, w, r)
 			return
 		}
+		c.handled.Store(true)
 		if r.Body == nil || r.Body == http.NoBody {
 			c.slots.busy(c)
 			h.ServeHTTP(w, r)
@@ -175,6 +181,7 @@ func connState(c net.Conn, state http.ConnState) {
 		return
 	}
 	if own := ownConn(c); own != nil {
+		own.handled.Store(false)
 		own.slots.idle(own)
 	}
 }

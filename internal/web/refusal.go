@@ -29,8 +29,8 @@ var (
 // statusAt is where the three digits of a status are in the first line of a response.
 const statusAt = len("HTTP/1.1 ")
 
-// refusalOf returns the refusal in what is written on a connection, with its status line; nil for everything else. A
-// handler's response always has more headers, and no handler answers 417.
+// refusalOf returns the refusal in what is written on a connection while no handler has a request, with its status line;
+// nil for everything else.
 func refusalOf(b []byte) (line []byte, is refusal) {
 	if len(b) < statusAt+3 || b[statusAt] < '4' || !bytes.HasPrefix(b, []byte("HTTP/1.")) {
 		return nil, refusal{}

@@ -3,6 +3,8 @@ package web
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -57,5 +59,22 @@ func TestWhatHandlersWriteIsNoRefusal(t *testing.T) {
 		if line, _ := refusalOf([]byte(text)); line != nil {
 			t.Errorf("%s: %q", name, line)
 		}
+	}
+}
+
+// A client could otherwise be shown a part of the next response of its connection as the end of this one.
+func TestABodyThatLooksLikeARefusalIsSentAsItIs(t *testing.T) {
+	body := strings.Repeat("HTTP/1.1 417\r\n\r\n", 8<<10)
+	h := NewEdge(Options{}).Wrap(func(w http.ResponseWriter, _ *http.Request) error {
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		for piece := range slices.Chunk([]byte(body), 16<<10) {
+			_, _ = w.Write(piece)
+			_ = http.NewResponseController(w).Flush()
+		}
+		return nil
+	})
+	res := webtest.Unfinished(t, "http://"+start(t, h, ServerOptions{}).addr, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+	if got := bodyOf(t, res); got != body {
+		t.Errorf("%d bytes, want %d; they begin with %.40q", len(got), len(body), got)
 	}
 }

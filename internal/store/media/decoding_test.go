@@ -3,7 +3,10 @@ package media
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
+	"image"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -63,6 +66,7 @@ func TestTheMemoryOfAPictureIsKnownBeforeItIsDecoded(t *testing.T) {
 		"progressive":                 {frame(0xc2, 0x22, 0x11, 0x11), upright, pixels * 15 / 2},
 		"progressive, all of a size":  {frame(0xc2, 0x11, 0x11, 0x11), upright, 15 * pixels},
 		"four":                        {frame(0xc0, 0x11, 0x11, 0x11, 0x11), upright, 8 * pixels},
+		"behind a byte that fills":    {slices.Concat([]byte("\xff\xd8\xff"), frame(0xc2, 0x11, 0x11, 0x11, 0x11)[2:], make([]byte, 0xc204-25), frame(0xc0, 0x11)[2:]), upright, 20 * pixels},
 		"headers that are not to end": {[]byte("\xff\xd8\xff\xc0\xff\xff"), upright, 20 * pixels},
 	} {
 		if got := shapeOf(c.content).memory(pixels, c.turn); got != c.want {
@@ -99,6 +103,42 @@ func TestDecodingEndsWithItsRequest(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A picture is often read faster than it is compressed again.
+func TestWritingEndsWithItsRequest(t *testing.T) {
+	for name, content := range map[string][]byte{"JPEG": jpegOf(t, speckled(t)), "PNG": pngOf(t, speckled(t))} {
+		s, err := inspect(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		b := cancelWriter{cancel: func() { cancel(errSlow) }}
+		if _, err := s.write(ctx, &b); !errors.Is(err, errSlow) || b.writes != 1 {
+			t.Errorf("%s: %v, %d writes", name, err, b.writes)
+		}
+	}
+}
+
+// speckled is a picture that can't be compressed well.
+func speckled(t *testing.T) image.Image {
+	i := image.NewRGBA(image.Rect(0, 0, 200, 200))
+	if _, err := rand.Read(i.Pix); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// cancelWriter ends a context in its first write.
+type cancelWriter struct {
+	cancel func()
+	writes int
+}
+
+func (w *cancelWriter) Write(p []byte) (int, error) {
+	w.cancel()
+	w.writes++
+	return len(p), nil
 }
 
 func TestPicturesShareTheirMemoryBetweenWorkspaces(t *testing.T) {

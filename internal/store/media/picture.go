@@ -91,7 +91,7 @@ func inspect(content []byte) (s source, err error) {
 // behind it. The errors are of kind Invalid (media_damaged), that of the context, and those of writing.
 func (s source) write(ctx context.Context, to io.Writer) (p picture, err error) {
 	from := pieceReader{contextReader{ctx, bytes.NewReader(s.content)}}
-	out := bufio.NewWriter(to) // reports its first error at the end
+	out := bufio.NewWriter(contextWriter{ctx, to}) // reports its first error at the end
 	if s.end == ".gif" {
 		p, err = writeGIF(s, from, out)
 	} else {

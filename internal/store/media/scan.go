@@ -36,7 +36,7 @@ func shapeOf(content []byte) jpegShape {
 		if kind := rest[1]; kind >= 0xc0 && kind <= 0xc2 {
 			s.readFrame(rest[4:end], kind == 0xc2)
 			break
-		} else if kind != 0xc4 && kind < 0xdb {
+		} else if kind != 0xc4 && kind < 0xdb || kind == 0xff { // a byte that fills, and no segment
 			break
 		}
 		rest = rest[end:]

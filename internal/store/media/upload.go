@@ -189,6 +189,20 @@ func (r contextReader) Read(p []byte) (int, error) {
 	return r.from.Read(p)
 }
 
+// contextWriter ends with its context.
+type contextWriter struct {
+	ctx context.Context
+	to  io.Writer
+}
+
+// Write implements [io.Writer].
+func (w contextWriter) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.to.Write(p)
+}
+
 // digested reads on and makes a digest of what was read.
 type digested struct {
 	from io.Reader

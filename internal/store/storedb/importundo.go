@@ -84,21 +84,13 @@ var undoneItems = undone{"items", keptItem, `
 	WHERE a.import_id = $1 AND a.before = false AND CAST($2 AS text) <> '' AND (i.id IS NULL OR ` + differ("i", "a", keptItem) + `
 		OR b.id IS NULL AND (a.id IN (SELECT item_id FROM purchases) OR a.id IN (SELECT item_id FROM keys WHERE item_id IS NOT NULL)))`, []string{`DELETE FROM import_items WHERE import_id = $1 AND id`}}
 
-// BeginImport keeps undos out until the transaction ends: they remove items that an import has
-// checked, and lock rows in another order. Imports do not keep each other out.
-func (d *DB) BeginImport(ctx context.Context) error { return d.lockImports(ctx, "ROW EXCLUSIVE") }
-
-// BeginUndo keeps imports and other undos out until the transaction ends.
-func (d *DB) BeginUndo(ctx context.Context) error {
-	return d.lockImports(ctx, "SHARE ROW EXCLUSIVE")
-}
-
-// lockImports locks the table of imports. SQLite has one writer.
-func (d *DB) lockImports(ctx context.Context, mode string) error {
+// LockImports keeps other imports and undos out until the transaction ends: an undo removes what an import has checked, and
+// two imports of the same sales would each find what the other has not written yet. SQLite has one writer.
+func (d *DB) LockImports(ctx context.Context) error {
 	if d.DB.DB().Engine() != sqldb.Postgres {
 		return nil
 	}
-	return d.Run(ctx, `LOCK TABLE imports IN `+mode+` MODE`)
+	return d.Run(ctx, `LOCK TABLE imports IN SHARE ROW EXCLUSIVE MODE`)
 }
 
 // UndoPurchases takes back what an import did with purchases: those that it added are

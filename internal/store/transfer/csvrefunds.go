@@ -133,11 +133,11 @@ func (r *refund) partID(row refundRow, at timestamp) string {
 }
 
 // readBefore reads what rows of earlier files have paid back of a sale, besides those that this file has, too.
-func (imp *importer) readBefore(ctx context.Context, code string, r *refund) error {
+func (imp *importer) readBefore(ctx context.Context, db *storedb.DB, code string, r *refund) error {
 	if r.known {
 		return nil
 	}
-	parts, err := imp.session.RefundedParts(ctx, rules.CodeDigest(imp.service.gate.Box(), code))
+	parts, err := db.RefundedParts(ctx, rules.CodeDigest(imp.service.gate.Box(), code))
 	var others []storedb.RefundedPart
 	for _, part := range parts {
 		i := slices.IndexFunc(r.rows, func(row refundRow) bool { return row.part.ID == part.ID })
@@ -154,6 +154,29 @@ func (imp *importer) readBefore(ctx context.Context, code string, r *refund) err
 	r.before, r.known = saidBy(others), err == nil
 	return err
 }
+
+// checkBefore is an error when another import has noted refunds since the file was read: with them, a sale that is staged as
+// good may be paid back.
+func (imp *importer) checkBefore(ctx context.Context, tx *storedb.DB) error {
+	if imp.csv == nil {
+		return nil
+	}
+	for code, r := range imp.csv.refunds {
+		if !r.known {
+			continue
+		}
+		now := refund{currency: r.currency, rows: slices.Clone(r.rows)}
+		if err := imp.readBefore(ctx, tx, code, &now); err != nil {
+			return err
+		}
+		if now.before != r.before || now.fault != "" && r.fault == "" {
+			return errRefundsChanged
+		}
+	}
+	return nil
+}
+
+var errRefundsChanged = fault.Conflict("refunds_changed", "Nothing was written. Another import has taken back sales of this file while it was read: import the file again")
 
 // saidBy is what parts say together about their sale.
 func saidBy(parts []storedb.RefundedPart) (said soldRow) {
@@ -210,7 +233,7 @@ func (imp *importer) takeBack(ctx context.Context, l *purchaseLine) error {
 	if r == nil {
 		return nil
 	}
-	if err := imp.readBefore(ctx, l.PurchaseCode, r); err != nil {
+	if err := imp.readBefore(ctx, imp.session, l.PurchaseCode, r); err != nil {
 		return err
 	}
 	said, err := r.of(l.Currency)
@@ -239,7 +262,7 @@ func (imp *importer) stageRefund(ctx context.Context, line int, l purchaseLine) 
 	if err != nil {
 		return err
 	}
-	if err := imp.readBefore(ctx, p.Code, r); err != nil {
+	if err := imp.readBefore(ctx, imp.session, p.Code, r); err != nil {
 		return err
 	}
 	sold, err := r.of(p.Currency)

@@ -18,7 +18,7 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 	imp.bad = map[int]string{}
 	imp.report.Workspaces, imp.report.Keys, imp.report.LicenseKeys = Moved{}, Moved{}, Moved{}
 	imp.report.Split = imp.split
-	if err := tx.BeginImport(ctx); err != nil {
+	if err := tx.LockImports(ctx); err != nil {
 		return err
 	}
 	if err := imp.mayImport(ctx, tx); err != nil { // the reading took its time
@@ -37,6 +37,9 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 		return err
 	}
 	if err := imp.dropRepeated(ctx, tx); err != nil {
+		return err
+	}
+	if err := imp.checkBefore(ctx, tx); err != nil {
 		return err
 	}
 	if err := imp.settleRefunds(ctx, tx); err != nil {

@@ -92,7 +92,7 @@ func TestAnImportAndAnUndoDoNotWaitForEachOther(t *testing.T) {
 	other := f.Again(t)
 	done := make(chan error, 1)
 	err := f.DB().Tx(t.Context(), func(tx *storedb.DB) error {
-		if err := tx.BeginUndo(t.Context()); err != nil {
+		if err := tx.LockImports(t.Context()); err != nil {
 			return err
 		}
 		i, err := tx.LockImport(t.Context(), id)
@@ -163,4 +163,26 @@ func awaitWaiting(t *testing.T, f *storetest.Fixture) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// Each of two files has a part of a refund, and neither would know that nothing is left.
+func TestRefundsThatAnotherImportNotesWhileAFileIsReadAreNotOverlooked(t *testing.T) {
+	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
+		other, into := f.Again(t), storetest.CSVInto("ada", nil)
+		f.ImportText(t, refundHeader+saleOf(1), into)
+		calls, again := 0, into
+		into.Progress = func(int64) {
+			if calls++; calls == 2 { // the file is read
+				other.ImportText(t, refundFile(1, "b"), again)
+			}
+		}
+		_, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(refundFile(1, "a")), into)
+		if !fault.HasCode(err, "refunds_changed") {
+			t.Errorf("the first: %v", err)
+		}
+		f.ImportText(t, refundFile(1, "a"), again)
+		if got := codesAndStates(t, f); got != "SALE-1 refunded" {
+			t.Errorf("when it is imported again: %s", got)
+		}
+	})
 }

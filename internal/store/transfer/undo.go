@@ -104,7 +104,7 @@ func (s *Service) undo(ctx context.Context, tx *storedb.DB, a people.Actor, repo
 	if _, err := importPlace(ctx, tx, a, workspace); err != nil {
 		return err
 	}
-	if err := tx.BeginUndo(ctx); err != nil {
+	if err := tx.LockImports(ctx); err != nil {
 		return err
 	}
 	i, err := tx.LockImport(ctx, report.ID)
