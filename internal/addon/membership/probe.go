@@ -3,6 +3,7 @@ package membership
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
@@ -69,5 +70,7 @@ func (s *Service) repeatQueued(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Those of a user who has many are put last: putting all takes longer than a turn, and workers begin meanwhile.
+	slices.SortStableFunc(tasks, func(a, b Task) int { return a.Due.Compare(b.Due) })
 	return s.putAll(ctx, tasks)
 }
