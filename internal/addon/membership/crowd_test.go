@@ -138,6 +138,23 @@ func TestBuyersBesideManyMadeUpTokensAreVerifiedTenSecondsAfterTheStoreReturns(t
 	})
 }
 
+// Otherwise many of one user are due before those of others when the store returns.
+func TestAVerificationThatWaitedForOthersOfItsUserIsRepeatedWhenTheStoreReturns(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for range maxUserUnderWay {
+			f.places.take(t.Context(), "ana", time.Hour)
+		}
+		f.claimTimeout = time.Millisecond
+		f.wantQueued(t, "ana", "token")
+		if due := f.due(KindVerify, "1"); !due.Equal(noon.Add(outageWait)) {
+			t.Errorf("repeated at %s", due)
+		}
+		if due := f.due(KindProbe, RepeatingKey); !due.Equal(noon.Add(probeWait)) {
+			t.Errorf("the store is asked at %s", due)
+		}
+	})
+}
+
 // The store hangs, and a user has many queued verifications before a buyer has one.
 func TestQueuedVerificationsAreRepeatedInTheOrderInWhichTheyAreDue(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {

@@ -14,12 +14,12 @@ import (
 // probeWait is the time between two questions whether the store answers again.
 const probeWait = 2 * time.Second
 
-// errOthersWait means that the store was not asked, because it does not answer others.
-var errOthersWait = errors.New("membership: others wait for the store")
+// errOthersWait means that the store was not asked, because it does not answer other verifications.
+var errOthersWait = errors.New("membership: other verifications wait for the store")
 
 // isOutage reports whether a verification is queued because the store does not answer.
 func isOutage(failed error) bool {
-	return failed != nil && !isUnknown(failed) && !fault.HasCode(failed, "store_not_authorised")
+	return !isUnknown(failed) && !fault.HasCode(failed, "store_not_authorised")
 }
 
 // probeTask is the task that finds out when the store answers again.
