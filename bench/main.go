@@ -14,7 +14,7 @@
 // and counts stale answers (see stale.go). --timing compares the times of codes that
 // callers must not distinguish (see timing.go). --pages loads every list and report (see
 // pages.go), --request-log compares the store with and without its log of API requests, --verify
-// verifies in-app purchases with the addon (see verify.go), --backup measures requests beside a backup (see
+// verifies in-app purchases with the addon (see verify.go), --outage does so while Play hangs (see outage.go), --backup measures requests beside a backup (see
 // backup.go), --move moves a store to PostgreSQL and back (see move.go). docs/performance.md describes the output.
 package main
 
@@ -134,6 +134,8 @@ func (all *session) report(ctx context.Context, shop *shop) (report, error) {
 		return shop.measurePages(ctx, all.stderr)
 	case modeVerify:
 		return shop.measureVerifications(ctx)
+	case modeOutage:
+		return shop.measureOutage(ctx)
 	case modeBackup:
 		return shop.measureBackup(ctx, all.stderr)
 	case modeMove:
@@ -150,7 +152,7 @@ func (all *session) report(ctx context.Context, shop *shop) (report, error) {
 func (s settings) file() string {
 	name := s.engine()
 	switch s.mode {
-	case modeStale, modeTiming, modeSilent, modePages, modeVerify:
+	case modeStale, modeTiming, modeSilent, modePages, modeVerify, modeOutage:
 		return name + "-" + string(s.mode[2:]) + ".json"
 	}
 	name += fmt.Sprintf("-%d", s.purchases)

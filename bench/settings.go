@@ -40,6 +40,7 @@ const (
 	modePages    mode = "--pages"
 	modeLog      mode = "--request-log"
 	modeVerify   mode = "--verify"
+	modeOutage   mode = "--outage"
 	modeBackup   mode = "--backup"
 	modeMove     mode = "--move"
 )
@@ -83,6 +84,7 @@ func parse(args []string) (settings, error) {
 		modePages:  "measure the server time of every list and report page, and nothing else; fails when the 99th percentile of one is above 50 ms",
 		modeLog:    "measure what the log of API requests costs a call, against the same store without it, and nothing else; fails above 6 µs",
 		modeVerify: "measure 200 verifications of in-app purchases a second with a simulated Play, and nothing else; fails when one fails or the memory grows",
+		modeOutage: "have 900 callers verify purchases while a simulated Play hangs, and measure nothing else; fails when a buyer is verified later than 10 s after Play's return",
 		modeBackup: "measure 1,000 validations a second beside a backup and without one, and nothing else; fails above 1.1 times the processor time, when a write takes longer than a second, and when the restored copy exports other bytes",
 		modeMove:   "move a store from SQLite to PostgreSQL and back, and measure nothing else; fails when a database exports other bytes, or has other users, keys or an audit log without the earlier entries",
 		modeSilent: "measure valid requests beside 9,900 silent and slow connections and without them, then beside 20,000 responses that are not read, and nothing else; fails below 90 % of the rate, and above 200 MB beside the latter",
@@ -202,7 +204,7 @@ func (s settings) storeName() string {
 		return fmt.Sprintf("%d_%d_%d_%s", s.purchases, s.items, s.calls, s.mode[2:])
 	case modeStale, modeTiming, modeSilent, modeMove:
 		return fmt.Sprintf("%d_%s", s.purchases, s.mode[2:])
-	case modeVerify:
+	case modeVerify, modeOutage:
 		return string(s.mode[2:])
 	}
 	return fmt.Sprint(s.purchases)

@@ -38,6 +38,7 @@ func TestArguments(t *testing.T) {
 		"pages have more items":                       {args: []string{"--pages", "--only", "report"}, want: func(s *settings) { s.mode, s.items, s.only = modePages, 10_000, "report" }},
 		"pages are known":                             {args: []string{"--pages", "--only", "reprot"}, err: `no case has a name that contains "reprot"`},
 		"verifications take six minutes":              {args: []string{"--verify"}, want: func(s *settings) { s.mode, s.turn = modeVerify, 6*time.Minute }},
+		"an outage stands alone":                      {args: []string{"--outage", "--verify"}, err: "--outage and --verify exclude each other"},
 		"a backup is of ten million purchases":        {args: []string{"--backup"}, want: func(s *settings) { s.mode, s.purchases, s.turn = modeBackup, 10_000_000, 30*time.Second }},
 		"unless it is said of how many":               {args: []string{"--backup", "--purchases", "9"}, want: func(s *settings) { s.mode, s.purchases, s.turn = modeBackup, 9, 30*time.Second }},
 		"a move has its own databases":                {args: []string{"--move", "--db", "postgres"}, err: "--move chooses its own databases"},

@@ -47,7 +47,7 @@ func prepare(ctx context.Context, set settings, log io.Writer) (*shop, error) {
 		}
 	}
 	s := &shop{settings: set, binary: filepath.Join(set.out, "countersign"), data: filepath.Join(set.out, "data-"+set.engine()+"-"+set.storeName())}
-	if err := program.Build(ctx, s.binary, log); err != nil || set.mode == modeVerify || set.mode == modeMove {
+	if err := program.Build(ctx, s.binary, log); err != nil || set.mode == modeVerify || set.mode == modeOutage || set.mode == modeMove {
 		return s, err
 	}
 	if set.mode == modeBaseline {

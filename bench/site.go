@@ -44,10 +44,10 @@ func (s *shop) startAddon(ctx context.Context, env ...string) (*process, error) 
 
 // addonFlags say where the addon's data is: for verifications, in the database that is measured.
 func (s *shop) addonFlags() []string {
-	if s.settings.mode != modeVerify {
+	if s.settings.mode != modeVerify && s.settings.mode != modeOutage {
 		return []string{"--data", filepath.Join(s.settings.out, "data-addon")}
 	}
-	flags := []string{"--data", filepath.Join(s.settings.out, "data-addon-"+s.settings.engine()+"-verify")}
+	flags := []string{"--data", filepath.Join(s.settings.out, "data-addon-"+s.settings.engine()+"-"+string(s.settings.mode[2:]))}
 	if s.settings.database != "" {
 		flags = append(flags, "--db", s.settings.database)
 	}

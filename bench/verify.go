@@ -65,7 +65,11 @@ func (s *shop) measureVerifications(ctx context.Context) (verified, error) {
 	if err != nil {
 		return v, err
 	}
-	play, err := serveSlowly(store.Handler())
+	handler := store.Handler()
+	play, err := serveLocally(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		program.Pause(r.Context(), playDelay)
+		handler.ServeHTTP(w, r)
+	}))
 	if err != nil {
 		return v, err
 	}
@@ -93,16 +97,13 @@ func (s *shop) measureVerifications(ctx context.Context) (verified, error) {
 	return v, nil
 }
 
-// serveSlowly serves the simulated Play, which waits before each response.
-func serveSlowly(h http.Handler) (*http.Server, error) {
+// serveLocally serves a simulated Play.
+func serveLocally(h http.Handler) (*http.Server, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	server := &http.Server{Addr: listener.Addr().String(), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		program.Pause(r.Context(), playDelay)
-		h.ServeHTTP(w, r)
-	})}
+	server := &http.Server{Addr: listener.Addr().String(), Handler: h}
 	go func() { _ = server.Serve(listener) }() // ends with Close
 	return server, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -124,22 +125,26 @@ network that the server allows with --allow-private.`,
   countersign addon webhook add https://site.example/refunds --types purchase.refunded`,
 	}, func(ctx context.Context, s *addon.Addon, args []string) error {
 		w, secret, err := s.Events.AddWebhook(ctx, operator(), args[0], typesOf(names))
-		a.notePrivate(w, err)
+		a.noteReach(ctx, s, w, err)
 		return a.Show(webhookSecretView{w.ID, string(secret)}, err)
 	})
 	typesFlag(c, &names, "only these `types` of events, separated by commas (default all)")
 	return c
 }
 
-// notePrivate says what the server needs to send to a webhook in a private network: this command can't know
+// noteReach says what a server needs to send to a webhook that was written: this command can't know
 // whether it has it.
-func (a *app) notePrivate(w events.Webhook, err error) {
+func (a *app) noteReach(ctx context.Context, s *addon.Addon, w events.Webhook, err error) {
 	at, parsed := url.Parse(w.URL)
 	if err != nil || parsed != nil {
 		return
 	}
-	if addr, ok := dial.Literal(at.Hostname()); ok && dial.Allowed(addr, dial.Private()) {
-		addr = addr.Unmap()
+	list := s.Events.Addresses(ctx, w.URL)
+	switch i := slices.IndexFunc(list, func(addr netip.Addr) bool { return dial.Allowed(addr, dial.Private()) }); {
+	case len(list) == 0:
+		a.Warn("%s has no address now. Nothing can be sent to it until it has one.", at.Hostname())
+	case i >= 0:
+		addr := list[i].Unmap()
 		a.Warn("%s is in a private network. The server sends to it only when it is started with: --allow-private %s", at.Hostname(), netip.PrefixFrom(addr, addr.BitLen()))
 	}
 }
@@ -162,7 +167,7 @@ func newWebhookEdit(a *app) *cobra.Command {
 			change.Types = &wanted
 		}
 		w, err := s.Events.EditWebhook(ctx, operator(), id, change)
-		a.notePrivate(w, err)
+		a.noteReach(ctx, s, w, err)
 		return a.Show(viewWebhook(w), err)
 	})
 	c.Flags().StringVar(&address, "url", "", "the new `address`")

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"log/slog"
+	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -172,7 +173,9 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	a.sender, a.queue = hook.New(o.AllowPrivate, o.Version, o.Now), jobs.New(database, o.Now, o.Log)
 	a.Backups = a.newBackups()
 	var ofEvents sqldb.Watcher
-	a.Events, ofEvents = events.New(a.db, events.Options{Guard: a.guard, Queue: a.queue, Sender: a.sender, AllowPrivate: o.AllowPrivate, Log: o.Log})
+	a.Events, ofEvents = events.New(a.db, events.Options{
+		Guard: a.guard, Queue: a.queue, Sender: a.sender, AllowPrivate: o.AllowPrivate, Lookup: net.DefaultResolver.LookupNetIP, Log: o.Log,
+	})
 	for _, w := range []sqldb.Watcher{ofPurchases, ofSettings, ofEvents} {
 		database.Watch(w)
 	}

@@ -6,11 +6,16 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// NoteToken notes that a token was seen, and returns the id of the purchase that took its place, 0
-// for none. Others who note it wait until the transaction ends.
-func (d *DB) NoteToken(ctx context.Context, digest []byte) (successor int64, err error) {
-	return sqldb.One(ctx, d.Queries, sqldb.Value[int64], `INSERT INTO token_successors (token_digest, successor) VALUES ($1, 0)
-		ON CONFLICT (token_digest) DO UPDATE SET successor = token_successors.successor RETURNING successor`, digest)
+// NoteToken notes that a token was seen. Others who note it wait until the transaction ends.
+func (d *DB) NoteToken(ctx context.Context, digest []byte) error {
+	return d.Run(ctx, `INSERT INTO token_successors (token_digest, successor) VALUES ($1, 0)
+		ON CONFLICT (token_digest) DO UPDATE SET successor = token_successors.successor`, digest)
+}
+
+// SetFirstSuccessor notes that a purchase will take the place of a token, unless another one is noted.
+func (d *DB) SetFirstSuccessor(ctx context.Context, digest []byte, purchase int64) error {
+	return d.Run(ctx, `INSERT INTO token_successors (token_digest, successor) VALUES ($1, $2)
+		ON CONFLICT (token_digest) DO UPDATE SET successor = excluded.successor WHERE token_successors.successor = 0`, digest, purchase)
 }
 
 // SetSuccessor notes that a purchase took the place of a token.
@@ -19,7 +24,7 @@ func (d *DB) SetSuccessor(ctx context.Context, digest []byte, purchase int64) er
 		ON CONFLICT (token_digest) DO UPDATE SET successor = excluded.successor`, digest, purchase)
 }
 
-// Successor reads the purchase that took the place of a token.
+// Successor reads the purchase that took the place of a token, or will do so.
 func (d *DB) Successor(ctx context.Context, digest []byte) (Purchase, error) {
 	return sqldb.One(ctx, d.Queries, scanPurchase, selectPurchases+`WHERE id = (SELECT successor FROM token_successors WHERE token_digest = $1)`, digest)
 }

@@ -15,10 +15,12 @@ import (
 const (
 	stepVerify = "verify"
 	stepUpdate = "update"
+	stepLoad   = "load"
 
-	envPlay  = "COUNTERSIGN_TEST_PLAY"
-	envToken = "COUNTERSIGN_TEST_TOKEN"
-	envClock = "COUNTERSIGN_TEST_CLOCK"
+	envPlay    = "COUNTERSIGN_TEST_PLAY"
+	envToken   = "COUNTERSIGN_TEST_TOKEN"
+	envClock   = "COUNTERSIGN_TEST_CLOCK"
+	envStories = "COUNTERSIGN_TEST_STORIES"
 )
 
 // beKilled is what such a process does.
@@ -31,7 +33,10 @@ func beKilled(step string, place dbtest.DB) error {
 	if err != nil {
 		return err
 	}
-	a, err := openAddon(place, os.Getenv(envPlay), dbtest.NewClock(now))
+	if step == stepLoad {
+		return beUnderLoad(place, now)
+	}
+	a, err := openAddon(place, os.Getenv(envPlay), func() time.Time { return now })
 	if err != nil {
 		return err
 	}

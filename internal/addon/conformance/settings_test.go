@@ -83,7 +83,7 @@ func updateKilled(s *site) {
 			t.Fatalf("the update has fewer points than %d", point)
 		}
 	}
-	a, err := openAddon(at, s.google, s.clock)
+	a, err := openAddon(at, s.google, s.clock.Now)
 	s.check(err)
 	_, err = a.Update(t.Context(), operator, nil)
 	s.check(err)

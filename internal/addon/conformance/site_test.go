@@ -59,8 +59,8 @@ func newTemplate(simulation string) *dbtest.Template {
 }
 
 // openAddon opens an addon as a process does.
-func openAddon(at dbtest.DB, google string, c *dbtest.Clock) (*addon.Addon, error) {
-	return addon.Open(context.Background(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: c.Now, PlayURL: google})
+func openAddon(at dbtest.DB, google string, now func() time.Time) (*addon.Addon, error) {
+	return addon.Open(context.Background(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: now, PlayURL: google})
 }
 
 // setUp publishes what a site needs to sell.
@@ -105,7 +105,7 @@ func openSite(t testing.TB, simulation string, at dbtest.DB) *site {
 // open opens the addon and serves it.
 func (s *site) open() {
 	s.t.Helper()
-	a, err := openAddon(s.at, s.google, s.clock)
+	a, err := openAddon(s.at, s.google, s.clock.Now)
 	s.check(err)
 	s.t.Cleanup(func() { s.check(a.Close()) })
 	s.check(a.Prepare(s.t.Context()))

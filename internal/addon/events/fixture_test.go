@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -68,6 +69,9 @@ func open(ctx context.Context, at dbtest.DB, now func() time.Time) (*process, er
 	var watcher sqldb.Watcher
 	p.Service, watcher = New(addondb.New(db), Options{
 		Guard: guard, Queue: p.queue, Sender: hook.New(loopback, "1.2.3", now), AllowPrivate: loopback, Log: log,
+		Lookup: func(context.Context, string, string) ([]netip.Addr, error) {
+			return nil, &net.DNSError{IsNotFound: true}
+		},
 	})
 	db.Watch(watcher)
 	return p, nil

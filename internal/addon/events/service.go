@@ -29,6 +29,7 @@ type Service struct {
 	guard   *access.Guard
 	sender  *hook.Sender
 	allowed []netip.Prefix
+	lookup  func(ctx context.Context, network, host string) ([]netip.Addr, error)
 	log     *slog.Logger
 
 	mu    sync.Mutex
@@ -45,13 +46,15 @@ type Options struct {
 	Sender *hook.Sender
 	// AllowPrivate are the private networks that Sender calls.
 	AllowPrivate []netip.Prefix
-	Log          *slog.Logger
+	// Lookup returns the addresses of a name, as [net.Resolver.LookupNetIP] does.
+	Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
+	Log    *slog.Logger
 }
 
 // New returns the events in a database, and the watcher that has to be told of its changes.
 func New(db *addondb.DB, o Options) (*Service, sqldb.Watcher) {
 	s := &Service{
-		db: db, guard: o.Guard, sender: o.Sender, allowed: o.AllowPrivate, log: o.Log, news: make(chan struct{}), ended: make(chan struct{}),
+		db: db, guard: o.Guard, sender: o.Sender, allowed: o.AllowPrivate, lookup: o.Lookup, log: o.Log, news: make(chan struct{}), ended: make(chan struct{}),
 	}
 	o.Queue.Handle(deliverKind, jobs.Kind{
 		Work: s.deliver, Ended: s.deliveryFailed, Workers: deliverWorkers, PerScope: deliverTogether, Lease: deliverLease, Retries: deliverRetries,

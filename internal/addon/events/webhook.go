@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/countersign/countersign"
@@ -96,7 +97,7 @@ func (s *Service) AddWebhook(ctx context.Context, a people.Actor, address string
 	if err := s.guard.May(a, access.ManageSite); err != nil {
 		return Webhook{}, "", err
 	}
-	address, names, err := s.checkNew(address, wanted)
+	address, names, err := s.checkNew(ctx, address, wanted)
 	if err != nil {
 		return Webhook{}, "", err
 	}
@@ -129,15 +130,15 @@ func (s *Service) AddWebhook(ctx context.Context, a people.Actor, address string
 }
 
 // CheckNew is what [Service.AddWebhook] finds wrong with an address and types.
-func (s *Service) CheckNew(address string, wanted []Type) error {
-	_, _, err := s.checkNew(address, wanted)
+func (s *Service) CheckNew(ctx context.Context, address string, wanted []Type) error {
+	_, _, err := s.checkNew(ctx, address, wanted)
 	return err
 }
 
-func (s *Service) checkNew(address string, wanted []Type) (string, []string, error) {
+func (s *Service) checkNew(ctx context.Context, address string, wanted []Type) (string, []string, error) {
 	address, names, err := s.check(address, wanted)
 	if err == nil {
-		err = s.checkReach(address)
+		err = s.checkReach(ctx, address)
 	}
 	return address, names, err
 }
@@ -178,6 +179,10 @@ type WebhookChange struct {
 
 // EditWebhook changes the address or the types of a webhook. Errors as of [Service.AddWebhook].
 func (s *Service) EditWebhook(ctx context.Context, a people.Actor, id int64, change WebhookChange) (Webhook, error) {
+	var unreachable error // found before the transaction, which waits for no name server
+	if change.URL != nil {
+		unreachable = s.checkReach(ctx, strings.TrimSpace(*change.URL))
+	}
 	return s.changeWebhook(ctx, a, id, func(_ *addondb.DB, w *addondb.Webhook) (people.Event, error) {
 		was := *w
 		address, wanted := w.URL, s.webhookOf(*w).Types
@@ -191,10 +196,8 @@ func (s *Service) EditWebhook(ctx context.Context, a people.Actor, id int64, cha
 		if err != nil || address == w.URL && slices.Equal(names, w.Types.V) {
 			return people.Event{}, err
 		}
-		if address != w.URL {
-			if err := s.checkReach(address); err != nil {
-				return people.Event{}, err
-			}
+		if address != w.URL && unreachable != nil {
+			return people.Event{}, unreachable
 		}
 		w.URL, w.Types.V = address, names
 		return people.Event{Action: access.ActionWebhookEdit, Before: webhookName(was) + ", " + typesText(was), After: webhookName(*w) + ", " + typesText(*w)}, nil

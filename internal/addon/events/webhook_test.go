@@ -2,8 +2,12 @@ package events
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +68,70 @@ func TestWithoutAllowedNetworksAWebhookHasHTTPSAndAPublicAddress(t *testing.T) {
 			_, err = p.EditWebhook(t.Context(), operator, w.ID, WebhookChange{URL: &url})
 			wantError(t, err, code)
 		}
+	})
+}
+
+// names has the host site.example resolve to addresses; without any it is not known.
+func (p *process) names(addresses ...string) {
+	p.lookup = func(ctx context.Context, network, host string) (list []netip.Addr, err error) {
+		deadline, bounded := ctx.Deadline()
+		if network != "ip" || host != "site.example" || !bounded || time.Until(deadline) > lookupTimeout || len(addresses) == 0 {
+			return nil, &net.DNSError{Name: host, IsNotFound: true}
+		}
+		for _, text := range addresses {
+			list = append(list, netip.MustParseAddr(text))
+		}
+		return list, nil
+	}
+}
+
+func TestANameIsAddedUnlessAllItsAddressesAreForbidden(t *testing.T) {
+	const withTLS, without = "https://site.example/hooks", "http://site.example/hooks"
+	engines(t, func(t *testing.T, p *process) {
+		w, _, err := p.AddWebhook(t.Context(), operator, "https://other.example", nil)
+		wantError(t, err, "")
+		for _, c := range []struct {
+			rule, url string
+			addresses []string
+			allowed   []netip.Prefix
+			code, why string
+		}{
+			{rule: "a public one", url: withTLS, addresses: []string{"93.184.215.14"}},
+			{rule: "one that is not known yet", url: withTLS},
+			{rule: "private ones", url: withTLS, addresses: []string{"10.0.0.1", "fd00::1"}, code: "webhook_private", why: "site.example is in a private network"},
+			{rule: "this machine", url: withTLS, addresses: []string{"::ffff:127.0.0.1"}, code: "webhook_private"},
+			{rule: "a private one that is allowed", url: withTLS, addresses: []string{"127.0.0.1"}, allowed: loopback},
+			{rule: "a private and a public one", url: withTLS, addresses: []string{"10.0.0.1", "93.184.215.14"}},
+			{rule: "one that nobody can allow", url: withTLS, addresses: []string{"169.254.169.254"}, code: "webhook_invalid", why: "Webhooks can't be sent to site.example"},
+			{rule: "http to a private one that is allowed", url: without, addresses: []string{"127.0.0.1"}, allowed: loopback},
+			{rule: "http to another private one", url: without, addresses: []string{"10.0.0.1"}, allowed: loopback, code: "webhook_private"},
+			{rule: "http to a public one", url: without, addresses: []string{"93.184.215.14"}, allowed: loopback, code: "webhook_invalid", why: "Over http"},
+			{rule: "http to one that is not known yet", url: without, allowed: loopback},
+		} {
+			p.names(c.addresses...)
+			p.allowed = c.allowed
+			_, _, added := p.AddWebhook(t.Context(), operator, c.url, nil)
+			_, edited := p.EditWebhook(t.Context(), operator, w.ID, WebhookChange{URL: &c.url})
+			for _, err := range []error{added, edited, p.CheckNew(t.Context(), c.url, nil)} {
+				wantError(t, err, c.code)
+				if ours, ok := errors.AsType[*countersign.Error](err); ok && !strings.HasPrefix(cmp.Or(ours.Fields["url"], ours.Message), c.why) {
+					t.Errorf("%s: %v", c.rule, err)
+				}
+			}
+			_, err := p.EditWebhook(t.Context(), operator, w.ID, WebhookChange{URL: &w.URL}) // as it was
+			wantError(t, err, "")
+		}
+	})
+}
+
+func TestAWebhookKeepsAnAddressThatIsForbiddenNow(t *testing.T) {
+	engines(t, func(t *testing.T, p *process) {
+		p.names()
+		w, _, err := p.AddWebhook(t.Context(), operator, "https://site.example/hooks", nil)
+		wantError(t, err, "")
+		p.names("10.0.0.1")
+		_, err = p.EditWebhook(t.Context(), operator, w.ID, WebhookChange{URL: &w.URL, Types: &[]Type{PurchaseRefunded}})
+		wantError(t, err, "")
 	})
 }
 

@@ -45,6 +45,10 @@ func (s *Service) apply(ctx context.Context, tx *txn, r *reading, req request) (
 	if err := checkProduct(r, req); err != nil {
 		return applied{}, err
 	}
+	before, err := s.lockChain(ctx, tx.DB, row, r)
+	if err != nil {
+		return applied{}, err
+	}
 	to, err := s.attribute(ctx, tx.DB, row, r, req)
 	if errors.Is(err, errTheft.Cause) {
 		return applied{refused: errOwnedByOther}, s.reportTheft(ctx, tx, r, req.user)
@@ -52,7 +56,7 @@ func (s *Service) apply(ctx context.Context, tx *txn, r *reading, req request) (
 	if err != nil || to.user == "" && to.asked == "" && row.ID == 0 {
 		return applied{}, err
 	}
-	done, err := s.write(ctx, tx, row, r, req, to)
+	done, err := s.write(ctx, tx, row, before, r, req, to)
 	if err != nil || to.asked == "" {
 		return done, err
 	}
@@ -107,8 +111,8 @@ func (s *Service) noteNotMapped(ctx context.Context, product string) error {
 // news is not written more often.
 const readAtPrecision = time.Hour
 
-// write writes a purchase and everything that follows from it.
-func (s *Service) write(ctx context.Context, tx *txn, row addondb.Purchase, r *reading, req request, to owner) (applied, error) {
+// write writes a purchase and everything that follows from it, also for its predecessors.
+func (s *Service) write(ctx context.Context, tx *txn, row addondb.Purchase, predecessors []addondb.Purchase, r *reading, req request, to owner) (applied, error) {
 	before, err := tx.PurchaseItems(ctx, row.ID)
 	if err != nil {
 		return applied{}, err
@@ -117,10 +121,7 @@ func (s *Service) write(ctx context.Context, tx *txn, row addondb.Purchase, r *r
 	if err != nil {
 		return applied{}, err
 	}
-	retired, err := s.retired(ctx, tx.DB, next, r)
-	if err != nil {
-		return applied{}, err
-	}
+	retired := retiredBy(next, predecessors, r)
 	if row.ID != 0 && !r.walked && samePurchase(row, next) && slices.Equal(before, items) {
 		if s.now().Sub(row.ReadAt.Time) < readAtPrecision {
 			return applied{result: ResultUnchanged, purchase: row}, nil
@@ -199,25 +200,13 @@ func samePurchase(a, b addondb.Purchase) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// retired lists the purchases whose place a purchase takes now (1.7). Those of its predecessors that are seen later are
-// superseded from the start.
-func (s *Service) retired(ctx context.Context, tx *addondb.DB, next addondb.Purchase, r *reading) (list []addondb.Purchase, err error) {
-	if !r.walked {
-		return nil, nil
+// retiredBy lists the predecessors whose place a purchase takes now (1.7). Those that are seen later are superseded from the
+// start.
+func retiredBy(next addondb.Purchase, predecessors []addondb.Purchase, r *reading) []addondb.Purchase {
+	if !r.retires || next.SupersededBy != 0 {
+		return nil
 	}
-	for _, digest := range r.chain {
-		if _, err := tx.NoteToken(ctx, digest); err != nil { // the transaction in which it is seen comes before this one, or after
-			return nil, err
-		}
-		p, err := s.lockByToken(ctx, tx, digest)
-		if err != nil {
-			return nil, err
-		}
-		if p.ID != 0 && p.SupersededBy == 0 && next.SupersededBy == 0 {
-			list = append(list, p)
-		}
-	}
-	return list, nil
+	return slices.DeleteFunc(predecessors, func(p addondb.Purchase) bool { return p.SupersededBy != 0 })
 }
 
 // supersede ends a purchase whose place was taken by SupersededBy.

@@ -1,6 +1,8 @@
 package membership
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -27,9 +29,15 @@ type oneChain struct {
 	seen    []int
 }
 
-// chainsSeen lists every subset of chains of up to four tokens in every order, and every subset of longer ones in some order.
-func chainsSeen() (list []oneChain) {
-	random := rand.New(rand.NewPCG(1, 2))
+// changesOfEach is with how many combinations of changes every order of every part of a chain of up to six tokens is seen.
+var changesOfEach = flag.Int("chains", 0, "see every order of every part of chains of up to six tokens, each with so many combinations of changes; 0: a selection")
+
+// chainsSeen lists every part of chains of up to six tokens: of the shorter ones in every order, of the others in some order.
+func chainsSeen(random *rand.Rand) (list []oneChain) {
+	longest, combinations := 3, 1 // of those in every order
+	if *changesOfEach > 0 {
+		longest, combinations = 6, *changesOfEach
+	}
 	for length := 2; length <= 6; length++ {
 		for subset := 1; subset < 1<<length; subset++ {
 			var tokens []int
@@ -39,17 +47,32 @@ func chainsSeen() (list []oneChain) {
 				}
 			}
 			orders := permutations(tokens)
-			if length > 4 {
+			if length > longest {
 				orders = [][]int{orders[random.IntN(len(orders))]}
 			}
 			for _, seen := range orders {
-				c := oneChain{name: fmt.Sprintf("%d-of-%d-%d", len(seen), length, len(list)), seen: seen}
-				for range length - 1 {
-					c.changes = append(c.changes, planChange(random.IntN(3)))
+				for _, changes := range someChanges(random, length-1, combinations) {
+					list = append(list, oneChain{name: fmt.Sprintf("%d-of-%d-%d", len(seen), length, len(list)), seen: seen, changes: changes})
 				}
-				list = append(list, c)
 			}
 		}
+	}
+	return list
+}
+
+// someChanges returns combinations of n changes, each once: all, or as many as wanted.
+func someChanges(random *rand.Rand, n, wanted int) (list [][]planChange) {
+	all := 1
+	for range n {
+		all *= 3
+	}
+	for _, number := range random.Perm(all)[:min(all, wanted)] {
+		changes := make([]planChange, n)
+		for i := range changes {
+			changes[i] = planChange(number % 3)
+			number /= 3
+		}
+		list = append(list, changes)
 	}
 	return list
 }
@@ -87,11 +110,13 @@ func (c oneChain) sell(f *fixture, user string) {
 	}
 }
 
-// see verifies the tokens in their order, and deferred changes once more when they have taken effect.
+// see verifies the tokens in their order, and deferred changes once more when they have taken effect. Another user presents
+// tokens meanwhile, and all of them in the end.
 func (c oneChain) see(t *testing.T, f *fixture, user string) {
 	t.Helper()
-	for _, i := range c.seen {
+	for n, i := range c.seen {
 		f.mustVerify(t, user, c.token(user, i))
+		c.wantNobodyElses(t, f, user, (i+n+1)%(len(c.changes)+1)) // seen before, seen later or never
 	}
 	for i := range c.changes {
 		f.change(c.token(user, i+1), func(s *play.Subscription) { s.Items[0].Deferred = "" })
@@ -101,11 +126,23 @@ func (c oneChain) see(t *testing.T, f *fixture, user string) {
 			f.mustVerify(t, user, c.token(user, i))
 		}
 	}
+	for i := range len(c.changes) + 1 {
+		c.wantNobodyElses(t, f, user, i)
+	}
+}
+
+// wantNobodyElses has another user present a token of the chain.
+func (c oneChain) wantNobodyElses(t *testing.T, f *fixture, user string, i int) {
+	t.Helper()
+	_, err := f.Verify(t.Context(), "not-"+user, c.token(user, i), "")
+	wantCode(t, err, "owned_by_other_user")
+	f.wantMembership(t, "not-"+user, entitle.None, 0, 0)
 }
 
 func TestOneSubscriptionMakesOneMemberInEveryOrder(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		for _, c := range chainsSeen() {
+		chains := chainsSeen(rand.New(rand.NewPCG(1, 2)))
+		for _, c := range chains {
 			user := "ana-" + c.name
 			c.sell(f, user)
 			c.see(t, f, user)
@@ -117,10 +154,15 @@ func TestOneSubscriptionMakesOneMemberInEveryOrder(t *testing.T) {
 				}
 				f.wantStatus(t, c.token(user, i), want)
 			}
+			m, err := membershipOf(t.Context(), f.db, user)
+			if err != nil || m.Status != string(entitle.Active) {
+				t.Errorf("the owner has %s, %v", m.Status, err)
+			}
 			if t.Failed() {
 				t.Fatalf("%s: changes %v, seen %v", c.name, c.changes, c.seen)
 			}
 		}
+		t.Logf("%d chains", len(chains))
 	})
 }
 
@@ -137,6 +179,53 @@ func TestATokenBehindThoseThatWereSeenIsNobodyElses(t *testing.T) {
 		}
 		f.mustVerify(t, "ana", "ana-0")
 		f.wantStatus(t, "ana-0", entitle.Superseded)
+	})
+}
+
+// open are replacements that have not taken place yet.
+var open = map[string]func(*play.Subscription){
+	"pending":  func(s *play.Subscription) { s.State = play.Pending },
+	"deferred": func(s *play.Subscription) { s.Items[0].Deferred = "silver_monthly" },
+}
+
+func TestATokenBehindAnOpenReplacementIsNobodyElses(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for name, change := range open {
+			user := "ana-" + name
+			c := oneChain{changes: []planChange{upgraded, upgraded}}
+			c.sell(f, user)
+			f.change(c.token(user, 2), change)
+			f.mustVerify(t, user, c.token(user, 2))
+			for range 2 {
+				c.wantNobodyElses(t, f, user, 1)
+				c.wantNobodyElses(t, f, user, 0)
+				if err := Reseal(t.Context(), f.db, f.box(), f.box()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f.mustVerify(t, user, c.token(user, 1))
+			f.wantStatus(t, c.token(user, 1), entitle.Active)
+		}
+	})
+}
+
+func TestOfTwoUsersWithTokensOfOneChainAtOnceOneIsTheOwner(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		other := opened(t, f.at) // another process
+		other.store, other.Open = f.store, f.Open
+		for round := range 30 {
+			user := fmt.Sprint("ana-", round)
+			c := oneChain{changes: []planChange{planChange(round % 3)}}
+			c.sell(f, user)
+			errs := make([]error, 2)
+			var both sync.WaitGroup
+			both.Go(func() { _, errs[0] = f.Verify(t.Context(), user, c.token(user, 0), "") })
+			both.Go(func() { _, errs[1] = other.Verify(t.Context(), "not-"+user, c.token(user, 1), "") })
+			both.Wait()
+			if !slices.ContainsFunc(errs, func(err error) bool { return err == nil }) || errors.Join(errs...) == nil {
+				t.Errorf("changes %v: %v", c.changes, errs)
+			}
+		}
 	})
 }
 

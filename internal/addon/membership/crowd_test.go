@@ -1,13 +1,16 @@
 package membership
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/fault"
 	"golang.org/x/sync/semaphore"
@@ -131,6 +134,47 @@ func TestBuyersBesideManyMadeUpTokensAreVerifiedTenSecondsAfterTheStoreReturns(t
 		}
 		if took := f.clock.Now().Sub(returned); took > 10*time.Second {
 			t.Errorf("the buyers had to wait for %s", took)
+		}
+	})
+}
+
+// Otherwise many of one user are due before those of others when the store returns.
+func TestAVerificationThatWaitedForOthersOfItsUserIsRepeatedWhenTheStoreReturns(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for range maxUserUnderWay {
+			f.places.take(t.Context(), "ana", time.Hour)
+		}
+		f.claimTimeout = time.Millisecond
+		f.wantQueued(t, "ana", "token")
+		if due := f.due(KindVerify, "1"); !due.Equal(noon.Add(outageWait)) {
+			t.Errorf("repeated at %s", due)
+		}
+		if due := f.due(KindProbe, RepeatingKey); !due.Equal(noon.Add(probeWait)) {
+			t.Errorf("the store is asked at %s", due)
+		}
+	})
+}
+
+// The store hangs, and a user has many queued verifications before a buyer has one.
+func TestQueuedVerificationsAreRepeatedInTheOrderInWhichTheyAreDue(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		f.setDown(unavailable)
+		for i := range maxWaiting {
+			f.wantQueued(t, "made-up", fmt.Sprint("made-up-", i))
+		}
+		f.wantQueued(t, "ana", "token")
+		f.setDown(nil)
+		var put []Task
+		old := f.Put
+		f.Put = func(ctx context.Context, tx *addondb.DB, task Task) error {
+			put = append(put, task)
+			return old(ctx, tx, task)
+		}
+		if _, err := f.doProbe(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if len(put) != maxWaiting+1 || !slices.IsSortedFunc(put, func(a, b Task) int { return a.Due.Compare(b.Due) }) || put[1].Due.After(f.now()) {
+			t.Errorf("put %+v", put)
 		}
 	})
 }

@@ -53,10 +53,7 @@ func (s *Service) filled(ctx context.Context, tx *addondb.DB, row addondb.Purcha
 	}
 	s.due(&next)
 	items := s.itemsOf(r, before, d)
-	kept := tokens{Token: r.token, Linked: r.sub.LinkedToken, OutOfApp: r.sub.OutOfApp}
-	if next.Retires {
-		kept.Before = r.before
-	}
+	kept := tokens{Token: r.token, Linked: r.sub.LinkedToken, Before: r.before, OutOfApp: r.sub.OutOfApp}
 	next.Sealed, err = seal(s.box(), next.Name, kept)
 	return next, items, err
 }
@@ -71,11 +68,13 @@ func (s *Service) begun(ctx context.Context, tx *addondb.DB, row addondb.Purchas
 	next := row
 	if row.ID == 0 {
 		next.Name, next.Platform, next.TokenDigest, next.CreatedAt = namePrefix+strings.ToLower(rand.Text()), platform, r.digest, s.timestamp()
-		successor, err := tx.NoteToken(ctx, r.digest)
-		if err != nil {
+		successor, err := tx.Successor(ctx, r.digest)
+		if ignoreNotFound(err) != nil {
 			return next, err
 		}
-		next.SupersededBy = successor
+		if successor.Retires {
+			next.SupersededBy = successor.ID
+		}
 	}
 	next.OneTime = r.sub.OneTime
 	next.Environment, next.Application, next.State = string(r.environment), r.selling.Application, string(r.sub.State)

@@ -26,26 +26,25 @@ func newPlaces() *places {
 	return &places{all: semaphore.NewWeighted(maxUnderWay), users: map[string]*userPlaces{}}
 }
 
-// take waits for a place of the user until ctx ends, and with patience for one of all. Without a place it returns nil, and
-// an error if others have all.
-func (p *places) take(ctx context.Context, user string, patience time.Duration) (leave func(), err error) {
+// take waits for a place of the user until ctx ends, and with patience for one of all. Without a place it returns nil.
+func (p *places) take(ctx context.Context, user string, patience time.Duration) (leave func()) {
 	own := p.enter(user)
 	if own.Acquire(ctx, 1) != nil {
 		p.exit(user)
-		return nil, nil
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if p.all.Acquire(ctx, 1) != nil {
 		own.Release(1)
 		p.exit(user)
-		return nil, errOthersWait
+		return nil
 	}
 	return func() {
 		p.all.Release(1)
 		own.Release(1)
 		p.exit(user)
-	}, nil
+	}
 }
 
 func (p *places) enter(user string) *userPlaces {

@@ -3,6 +3,7 @@ package membership
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
@@ -13,12 +14,12 @@ import (
 // probeWait is the time between two questions whether the store answers again.
 const probeWait = 2 * time.Second
 
-// errOthersWait means that the store was not asked, because it does not answer others.
-var errOthersWait = errors.New("membership: others wait for the store")
+// errOthersWait means that the store was not asked, because it does not answer other verifications.
+var errOthersWait = errors.New("membership: other verifications wait for the store")
 
 // isOutage reports whether a verification is queued because the store does not answer.
 func isOutage(failed error) bool {
-	return failed != nil && !isUnknown(failed) && !fault.HasCode(failed, "store_not_authorised")
+	return !isUnknown(failed) && !fault.HasCode(failed, "store_not_authorised")
 }
 
 // probeTask is the task that finds out when the store answers again.
@@ -69,5 +70,7 @@ func (s *Service) repeatQueued(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Those of a user who has many are put last: putting all takes longer than a turn, and workers begin meanwhile.
+	slices.SortStableFunc(tasks, func(a, b Task) int { return a.Due.Compare(b.Due) })
 	return s.putAll(ctx, tasks)
 }

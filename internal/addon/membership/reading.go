@@ -59,10 +59,11 @@ type reading struct {
 	known  addondb.Purchase // zero: nothing
 	sub    play.Subscription
 	// before is the tokens of its predecessors that are known, the last one first, and chain their digests. walked
-	// reports that the store was asked for them now.
+	// reports that the store was asked for them now, and retires that the purchase takes their place now.
 	before      []string
 	chain       [][]byte
 	walked      bool
+	retires     bool
 	selling     iap.Selling
 	environment entitle.Environment
 	at          time.Time // on the store's clock

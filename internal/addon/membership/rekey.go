@@ -74,8 +74,12 @@ func resealPurchase(ctx context.Context, tx *addondb.DB, p addondb.Purchase, old
 			if len(before) == 0 && p.Retires && kept.Linked != "" { // written by an older version
 				before = []string{kept.Linked}
 			}
+			set := tx.SetFirstSuccessor
+			if p.Retires {
+				set = tx.SetSuccessor
+			}
 			for _, token := range before {
-				if err := tx.SetSuccessor(ctx, digestOf(fresh, token), p.ID); err != nil {
+				if err := set(ctx, digestOf(fresh, token), p.ID); err != nil {
 					return err
 				}
 			}

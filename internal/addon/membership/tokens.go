@@ -23,7 +23,7 @@ const (
 type tokens struct {
 	Token  string `json:"token"`
 	Linked string `json:"linked,omitempty"`
-	// Before is those whose place it took, the last one first; Linked is the first of them.
+	// Before is its predecessors, the last one first; Linked is the first of them.
 	Before []string `json:"before,omitempty"`
 	// OutOfApp is what the store forgets once the purchase is acknowledged (1.1).
 	OutOfApp *play.OutOfApp `json:"out_of_app,omitempty"`

@@ -104,9 +104,9 @@ func (s *Service) claimOnce(ctx context.Context, token string, req request) (Out
 	case req.queued:
 		return s.queueClaim(ctx, token, selling, req, errOthersWait)
 	}
-	leave, err := s.places.take(asking, req.user, s.patience)
-	if leave == nil { // as while the store does not answer
-		return s.queueClaim(ctx, token, selling, req, err)
+	leave := s.places.take(asking, req.user, s.patience)
+	if leave == nil { // the store does not answer those who have the places
+		return s.queueClaim(ctx, token, selling, req, errOthersWait)
 	}
 	defer leave()
 	done, err := s.readAndApply(asking, store, selling, token, req)

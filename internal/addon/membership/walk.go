@@ -12,13 +12,13 @@ import (
 )
 
 // walk finds the predecessors of a purchase (1.7). The store is asked for those behind the last one when the purchase
-// takes their place first: a known one may lie behind others that were never seen here, or be presented later.
+// is seen first: a known one may lie behind others that were never seen here, or be presented later.
 func (s *Service) walk(ctx context.Context, store Store, r *reading) error {
-	if next := r.sub.LinkedToken; len(r.before) == 0 || r.before[0] != next {
-		r.before, r.walked = nil, entitle.Retires(r.sub)
+	if next := r.sub.LinkedToken; next != "" && (len(r.before) == 0 || r.before[0] != next) {
+		r.before, r.walked = nil, true
 		for err := error(nil); next != "" && next != r.token && !slices.Contains(r.before, next); {
 			r.before = append(r.before, next)
-			if !r.walked || len(r.before) == entitle.MaxChain {
+			if len(r.before) == entitle.MaxChain {
 				break
 			}
 			if next, err = s.before(ctx, store, next); err != nil {
@@ -29,6 +29,7 @@ func (s *Service) walk(ctx context.Context, store Store, r *reading) error {
 	for _, token := range r.before {
 		r.chain = append(r.chain, digestOf(s.box(), token))
 	}
+	r.retires = entitle.Retires(r.sub) && (r.walked || !r.known.Retires)
 	return nil
 }
 
@@ -60,13 +61,44 @@ func linkedToken(sub play.Subscription) string {
 	return sub.LinkedToken
 }
 
-// setSuccessor notes that a purchase takes the place of all its predecessors, also of those that are seen later.
+// lockChain has the transactions that see tokens of one chain first wait for each other, and returns the predecessors that
+// are known.
+func (s *Service) lockChain(ctx context.Context, tx *addondb.DB, row addondb.Purchase, r *reading) (known []addondb.Purchase, err error) {
+	if row.ID == 0 {
+		if err := tx.NoteToken(ctx, r.digest); err != nil {
+			return nil, err
+		}
+	}
+	if !r.walked && !r.retires {
+		return nil, nil
+	}
+	for _, digest := range r.chain {
+		if err := tx.NoteToken(ctx, digest); err != nil {
+			return nil, err
+		}
+		p, err := s.lockByToken(ctx, tx, digest)
+		if err != nil {
+			return nil, err
+		}
+		if p.ID != 0 {
+			known = append(known, p)
+		}
+	}
+	return known, nil
+}
+
+// setSuccessor notes that a purchase takes the place of all its predecessors, or will do so, also of those that are seen
+// later.
 func setSuccessor(ctx context.Context, tx *addondb.DB, r *reading, purchase int64) error {
-	if !r.walked {
+	set := tx.SetSuccessor
+	if !r.retires {
+		set = tx.SetFirstSuccessor
+	}
+	if !r.walked && !r.retires {
 		return nil
 	}
 	for _, digest := range r.chain {
-		if err := tx.SetSuccessor(ctx, digest, purchase); err != nil {
+		if err := set(ctx, digest, purchase); err != nil {
 			return err
 		}
 	}

@@ -107,7 +107,7 @@ func (p *Pages) addWebhook(w http.ResponseWriter, r *frame.Request) error {
 		Check: needPassword,
 		Rules: []frame.Rule{func(in url.Values) error {
 			f := webhookOf(in, 0)
-			return p.addon.Events.CheckNew(f.url, f.types)
+			return p.addon.Events.CheckNew(r.Context(), f.url, f.types)
 		}, p.frame.PasswordRule(r)},
 		Do: func(in url.Values) error {
 			f := webhookOf(in, 0)
