@@ -82,7 +82,7 @@ func TestBrokenPageIsToldOnce(t *testing.T) {
 		damagePage(t, path, page)
 	}
 	r := command(t, dir, "store", "workspace", "list")
-	if r.code != cli.ExitFailed || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "The database file "+path+" is damaged") {
+	if r.code != cli.ExitConflict || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "The database file "+path+" is damaged") {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 }

@@ -43,7 +43,7 @@ func TestFileThatIsNotADatabaseIsNamed(t *testing.T) {
 				kept := digest(t, path)
 				for _, command := range service.commands {
 					code, out := runAt(t, dir, "", command...)
-					if code != cli.ExitFailed || !strings.Contains(out, "The database file "+path+" is ") || !strings.Contains(out, "the newest is "+backup) || !strings.Contains(out, "check it with: countersign doctor") {
+					if code != cli.ExitConflict || !strings.Contains(out, "The database file "+path+" is ") || !strings.Contains(out, "the newest is "+backup) || !strings.Contains(out, "check it with: countersign doctor") {
 						t.Errorf("%v: exit code %d: %s", command, code, out)
 					}
 				}

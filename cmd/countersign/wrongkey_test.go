@@ -112,7 +112,7 @@ func TestDoctorNamesAnUnusedKeyFile(t *testing.T) {
 				}
 				replaceKey(t, dir)
 				r := commandIn(t, env, "doctor")
-				if want := "warn  key file          The key in " + service.key + says + path + " is another key"; r.code != cli.ExitOK || !strings.Contains(r.out, want) {
+				if want := "warn key file The key in " + service.key + says + path + " is another key"; r.code != cli.ExitOK || !slices.Contains(lines(r.out), want) {
 					t.Errorf("exit code %d, no %q in %s%s", r.code, want, r.out, r.err)
 				}
 			})
