@@ -153,7 +153,7 @@ func simulatorView(s simulatorPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = frame.Field{Name: "plan", Label: "Base plan", Help: "Of a subscription.", Kind: frame.Select, Value: s.form.plan, Choices: planChoices, Error: s.form.errs.Of("plan")}.Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = frame.Field{Name: "plan", Label: "Base plan", Help: "Only subscriptions have one.", Kind: frame.Select, Value: s.form.plan, Choices: planChoices, Error: s.form.errs.Of("plan")}.Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
