@@ -138,9 +138,13 @@ func (a *app) notePrivate(w events.Webhook, err error) {
 	if err != nil || parsed != nil {
 		return
 	}
-	if addr, ok := dial.Literal(at.Hostname()); ok && dial.Allowed(addr, dial.Private()) {
+	addr, isLiteral := dial.Literal(at.Hostname())
+	switch {
+	case isLiteral && dial.Allowed(addr, dial.Private()):
 		addr = addr.Unmap()
 		a.Warn("%s is in a private network. The server sends to it only when it is started with: --allow-private %s", at.Hostname(), netip.PrefixFrom(addr, addr.BitLen()))
+	case at.Scheme == "http":
+		a.Warn("Over http, the server sends to %s only if it is in a private network that the server is started with: --allow-private NETWORK. Otherwise use https", at.Hostname())
 	}
 }
 
