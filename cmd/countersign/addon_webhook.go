@@ -135,17 +135,22 @@ network that the server allows with --allow-private.`,
 // noteReach says what a server needs to send to a webhook that was written: this command can't know
 // whether it has it.
 func (a *app) noteReach(ctx context.Context, s *addon.Addon, w events.Webhook, err error) {
-	at, parsed := url.Parse(w.URL)
-	if err != nil || parsed != nil {
+	if err != nil {
+		return
+	}
+	at, err := url.Parse(w.URL)
+	if err != nil {
 		return
 	}
 	list := s.Events.Addresses(ctx, w.URL)
 	switch i := slices.IndexFunc(list, func(addr netip.Addr) bool { return dial.Allowed(addr, dial.Private()) }); {
-	case len(list) == 0:
-		a.Warn("%s has no address now. Nothing can be sent to it until it has one.", at.Hostname())
 	case i >= 0:
 		addr := list[i].Unmap()
 		a.Warn("%s is in a private network. The server sends to it only when it is started with: --allow-private %s", at.Hostname(), netip.PrefixFrom(addr, addr.BitLen()))
+	case at.Scheme == "http":
+		a.Warn("Over http, the server sends to %s only if it is in a private network that the server is started with: --allow-private NETWORK. Otherwise use https", at.Hostname())
+	case len(list) == 0:
+		a.Warn("%s has no address now. Nothing can be sent to it until it has one.", at.Hostname())
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/input"
+	"github.com/countersign/countersign/internal/dial"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/license"
@@ -27,7 +28,7 @@ func checkStore(text string) (address, problem string) {
 	switch {
 	case text == "":
 		return "", "Type the address of the store where the item was bought, like https://store.example"
-	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil || strings.ContainsAny(text, "?#"):
+	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || !dial.CanCall(u) || u.User != nil || strings.ContainsAny(text, "?#"):
 		return text, "Invalid address of a store: expected one like https://store.example"
 	case input.Line(text, input.MaxTitle) != "":
 		return text, input.Line(text, input.MaxTitle)

@@ -9,7 +9,7 @@ func TestAnAddressOfAStoreHasOneForm(t *testing.T) {
 	for text, want := range map[string]string{
 		" https://store.example/ ": "https://store.example", "HTTPS://Store.Example:443": "https://store.example", "https://store.example:8443/Shop/": "https://store.example:8443/Shop",
 		"http://LOCALHOST:80": "http://localhost", "http://[::1]:80/": "http://[::1]", "http://[::1]:8080": "http://[::1]:8080", "https://Bücher.example": "https://bücher.example", "https://store.example/a%2Fb": "https://store.example/a%2Fb",
-		"https://store.example?": "", "https://store.example/#": "", "https://store.example?a=b": "", "https://a@store.example": "", "https://:443": "", "//store.example": "", "http://10.0.0.1": "http://10.0.0.1",
+		"https://store.example?": "", "https://store.example/#": "", "https://store.example?a=b": "", "https://a@store.example": "", "https://:443": "", "https://store.example:99999": "", "https://2130706433": "", "//store.example": "", "http://10.0.0.1": "http://10.0.0.1",
 	} {
 		if got, problem := checkStore(text); (problem == "") != (want != "") || (problem == "" && got != want) {
 			t.Errorf("%q is %q, %s", text, got, problem)

@@ -110,7 +110,7 @@ func ParseDate(text string) (countersign.Timestamp, error) {
 func ParseMoney(text string) (countersign.Money, error) {
 	amount, err := countersign.ParseMoney(text)
 	if err != nil {
-		err = usageError(fmt.Sprintf("invalid amount %q: expected one like 49.00", Safe(text)))
+		err = usageError(fmt.Sprintf("invalid amount %q: expected one like 49.00, with at most two decimals", Safe(text)))
 	}
 	return amount, err
 }

@@ -35,3 +35,12 @@ func TestAges(t *testing.T) {
 		}
 	}
 }
+
+func TestAmountsHaveTwoDecimals(t *testing.T) {
+	if got, err := ParseMoney("49.5"); got != 4950 || err != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := ParseMoney("1.230"); err == nil || !strings.Contains(err.Error(), "at most two decimals") {
+		t.Errorf("three decimals: %v", err)
+	}
+}

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -57,6 +60,22 @@ func Literal(host string) (addr netip.Addr, ok bool) {
 	}
 	addr, err := netip.ParseAddr(host)
 	return addr, err == nil
+}
+
+// numeric is the last part of an IPv4 address in another form than the common one, like 127.1 or 0x7f000001. No name
+// ends in it.
+var numeric = regexp.MustCompile(`(?i)^([0-9]+|0x[0-9a-f]*)$`)
+
+// CanCall reports whether the host and the port of an address are such that somebody can be called there.
+func CanCall(u *url.URL) bool {
+	if text := u.Port(); text != "" {
+		if port, err := strconv.ParseUint(text, 10, 16); err != nil || port == 0 {
+			return false
+		}
+	}
+	host := strings.TrimSuffix(u.Hostname(), ".")
+	_, literal := Literal(host)
+	return literal || host != "" && !numeric.MatchString(host[strings.LastIndexByte(host, '.')+1:])
 }
 
 // Check returns an error that wraps [ErrRefused] unless addr is public or in a

@@ -3,6 +3,7 @@ package dial
 import (
 	"errors"
 	"net/netip"
+	"net/url"
 	"testing"
 )
 
@@ -118,4 +119,21 @@ func FuzzCheck(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestAnAddressCanBeCalledByItsForm(t *testing.T) {
+	for address, want := range map[string]bool{
+		"https://site.example": true, "https://site.example.:8443": true, "http://site": true, "https://1.2.example": true, "https://10.0.0.1:1": true,
+		"https://[::1]:65535": true, "https://localhost": true, "https://0xg": true,
+		"https://site.example:0": false, "https://site.example:65536": false, "https://127.1": false, "https://2130706433": false,
+		"https://0X7F000001.": false, "https://a.0x": false, "https://1.2.3.4.5": false, "https://": false, "https://:443": false,
+	} {
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := CanCall(u); got != want {
+			t.Errorf("%s: %v, want %v", address, got, want)
+		}
+	}
 }

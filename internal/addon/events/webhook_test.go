@@ -31,6 +31,8 @@ func TestAddressesOfWebhooks(t *testing.T) {
 			{"another scheme", "ftp://site.example/", "Invalid address"},
 			{"no scheme", "site.example/hooks", "Invalid address"},
 			{"no host", "https:///hooks", "Invalid address"},
+			{"a port that does not exist", "https://site.example:65536/", "Invalid address"},
+			{"no address at all, in numbers", "https://127.1/", "Invalid address"},
 			{"a fragment", "https://site.example/#hooks", "Invalid address"},
 			{"nothing", " ", "Enter the address"},
 			{"two lines", "https://site.example/\nx", "It has line breaks"},

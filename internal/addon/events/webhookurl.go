@@ -29,7 +29,7 @@ func (s *Service) checkURL(text string) (address, problem string) {
 	switch {
 	case text == "":
 		return "", "Enter the address that receives the events, for example https://site.example/hooks/countersign"
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Fragment != "":
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || !dial.CanCall(u) || u.Fragment != "":
 		return "", "Invalid address: expected one like https://site.example/hooks/countersign"
 	case u.User != nil:
 		return "", "Leave out the user name and the password: the signature proves who sends an event"

@@ -103,7 +103,7 @@ func TestServiceAccountFilesAreRecognised(t *testing.T) {
 		{"control characters in a name", string(addontest.ServiceAccount(map[string]any{"a\x1b[2J": "x"})), "The name of a member contains control characters"},
 		{"a client_email that is not an address", string(addontest.ServiceAccount(map[string]any{"client_email": "billing"})), "client_email"},
 		{"no private_key", string(addontest.ServiceAccount(map[string]any{"private_key": nil})), "it is missing"},
-		{"a private_key without its line breaks", string(addontest.ServiceAccount(map[string]any{"private_key": strings.ReplaceAll(key, "\n", "")})), "not a PEM block"},
+		{"a private_key without its line breaks", string(addontest.ServiceAccount(map[string]any{"private_key": strings.ReplaceAll(key, "\n", "")})), "its line breaks are missing"},
 		{"a damaged private_key", string(addontest.ServiceAccount(map[string]any{"private_key": pemOf("PRIVATE KEY", []byte("damaged"))})), "damaged"},
 		{"a certificate as private_key", string(addontest.ServiceAccount(map[string]any{"private_key": pemOf("CERTIFICATE", []byte("no key"))})), "damaged"},
 		{"another kind of private_key", string(addontest.ServiceAccount(map[string]any{"private_key": addontest.PrivateKey(curve)})), "not an RSA key"},

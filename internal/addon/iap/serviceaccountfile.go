@@ -157,6 +157,9 @@ func parseKey(text string) (*rsa.PrivateKey, error) {
 	if block == nil && strings.HasPrefix(text, base64OfPEM) {
 		return nil, errors.New("it is encoded in base64 once more")
 	}
+	if block == nil && !strings.ContainsAny(string(play.KeyText(strings.TrimSpace(text))), "\r\n") && strings.Contains(text, "-----BEGIN") {
+		return nil, errors.New("its line breaks are missing")
+	}
 	if block == nil {
 		return nil, errors.New("it is not a PEM block that begins with -----BEGIN PRIVATE KEY-----")
 	}

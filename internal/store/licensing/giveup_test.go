@@ -18,7 +18,12 @@ import (
 
 func revokeForBuyer(t testing.TB, f *storetest.Fixture, code, domain string) (licensing.License, error) {
 	t.Helper()
-	return f.Licensing.RevokeForBuyer(t.Context(), storetest.Buyer, code, domain, "")
+	_, asked := f.Licensing.RevokeCost(t.Context(), storetest.Buyer, code, domain)
+	l, err := f.Licensing.RevokeForBuyer(t.Context(), storetest.Buyer, code, domain, "")
+	if storetest.CodeOf(asked) != storetest.CodeOf(err) {
+		t.Errorf("%s: asking is %v, revoking %v", domain, asked, err)
+	}
+	return l, err
 }
 
 func mustGiveUp(t testing.TB, f *storetest.Fixture, code, domain string) licensing.License {
@@ -33,9 +38,20 @@ func mustGiveUp(t testing.TB, f *storetest.Fixture, code, domain string) licensi
 func TestALicenseThatIsGivenUpIsRevokedAndItsDomainIsFree(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		old := f.Issue(t, "one", "old.example")
+		cost := func() licensing.MoveCost {
+			cost, err := f.Licensing.RevokeCost(t.Context(), storetest.Buyer, "one", "old.example")
+			storetest.WantError(t, err, "")
+			return cost
+		}
+		if got := cost(); got != (licensing.MoveCost{Left: 2, MovesAYear: 3, Wait: 24 * time.Hour}) {
+			t.Errorf("it costs %+v", got)
+		}
 		gone := mustGiveUp(t, f, " ONE", "https://www.Old.example/")
 		if gone.License.ID != old.License.ID || gone.Ended != storedb.EndingGivenUp || gone.EndedAt != countersign.At(storetest.Noon) {
 			t.Errorf("%+v", gone)
+		}
+		if got := cost(); !got.Free {
+			t.Errorf("a second time, it costs %+v", got)
 		}
 		if diff := cmp.Diff([]string{old.License.ID}, f.Revoked(t)); diff != "" {
 			t.Error(diff)

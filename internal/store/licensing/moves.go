@@ -44,9 +44,10 @@ func (s *Service) MoveAll(ctx context.Context, a people.Actor, issuer, from stri
 	})
 }
 
-// MoveCost is what a move uses up.
+// MoveCost is what a move, or what a buyer revokes, uses up.
 type MoveCost struct {
-	// Free reports that the purchase has a license for the new domain already: nothing is moved.
+	// Free reports that it uses up nothing: the purchase has a license for the new domain already, or the one to revoke is of a
+	// test domain or has ended.
 	Free bool
 	// Left is how many moves are left in this year after this one, of MovesAYear.
 	Left, MovesAYear int
@@ -70,10 +71,14 @@ func (s *Service) MoveCost(ctx context.Context, a people.Actor, from string, q R
 	if _, err := h.movable(from, domains[0]); err != nil {
 		return MoveCost{}, err
 	}
+	return h.moveCost(), h.mayMove()
+}
+
+func (h purchaseLicenses) moveCost() MoveCost {
 	rule := h.Licensing
 	return MoveCost{
 		Left: rule.MovesAYear - len(h.endedInAYear(isMove)) - 1, MovesAYear: rule.MovesAYear, Wait: time.Duration(rule.MoveWaitHours) * time.Hour,
-	}, h.mayMove()
+	}
 }
 
 // moveLicense ends the license that choose returns and adds one for another domain,

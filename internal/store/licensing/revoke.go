@@ -23,19 +23,32 @@ import (
 // and the Conflicts moves_used and move_too_soon, which say when to come back, and
 // domain_not_activated for a domain, or a license, that is not in use.
 func (s *Service) RevokeForBuyer(ctx context.Context, a people.Actor, code, domain, id string) (License, error) {
-	h, err := s.findPurchase(ctx, a, code)
-	if err != nil {
-		return License{}, err
-	}
-	d, err := parseDomain(domain, license.DomainRule{Wildcard: true, Staging: h.Licensing.StagingHosts})
-	if err != nil {
-		return License{}, err
-	}
-	l, err := h.revocable(d, id)
+	h, d, l, err := s.findRevocable(ctx, a, code, domain, id)
 	if err == nil && l.Ended == "" {
 		l, err = s.revokeForBuyer(ctx, a, h.Purchase.ID, d, id)
 	}
 	return License{License: l, PurchaseItem: h.PurchaseItem}, err
+}
+
+// RevokeCost returns what [Service.RevokeForBuyer] would use up. Its errors are those of RevokeForBuyer; it changes nothing.
+func (s *Service) RevokeCost(ctx context.Context, a people.Actor, code, domain string) (MoveCost, error) {
+	h, _, l, err := s.findRevocable(ctx, a, code, domain, "")
+	if err != nil || l.Free || l.Ended != "" {
+		return MoveCost{Free: true}, err
+	}
+	return h.moveCost(), nil
+}
+
+// findRevocable finds the license of a purchase that its buyer may revoke.
+func (s *Service) findRevocable(ctx context.Context, a people.Actor, code, domain, id string) (h purchaseLicenses, d license.Domain, l storedb.License, err error) {
+	if h, err = s.findPurchase(ctx, a, code); err != nil {
+		return h, d, l, err
+	}
+	if d, err = parseDomain(domain, license.DomainRule{Wildcard: true, Staging: h.Licensing.StagingHosts}); err != nil {
+		return h, d, l, err
+	}
+	l, err = h.revocable(d, id)
+	return h, d, l, err
 }
 
 func (s *Service) revokeForBuyer(ctx context.Context, a people.Actor, purchase int64, d license.Domain, id string) (storedb.License, error) {

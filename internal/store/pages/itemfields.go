@@ -114,7 +114,7 @@ func itemAmount(f frame.Field, of func(*store.Item) *countersign.Money) itemFiel
 			text = "0"
 		}
 		if *of(i), err = countersign.ParseMoney(text); err != nil {
-			return wrongField(f.Name, "Type an amount with a point, for example 49.00.")
+			return wrongField(f.Name, "Type an amount with a point and at most two decimals, for example 49.00.")
 		}
 		return nil
 	}}

@@ -41,8 +41,11 @@ func movePage(o order, from string, cost licensing.MoveCost) frame.Page {
 	return frame.Page{Title: title, Bare: true, Wide: true, Body: moveView(o, from, cost)}
 }
 
-// costText says what a move costs, and what is left.
-func costText(cost licensing.MoveCost) string {
+// costText says what a move costs, what is left, and what is not possible until the next one.
+func costText(cost licensing.MoveCost, until string) string {
+	if cost.Free {
+		return "This uses none of the moves that the seller allows in a year."
+	}
 	text := "This uses one of the " + strconv.Itoa(cost.MovesAYear) + " moves that the seller allows in a year. "
 	if cost.MovesAYear == 1 {
 		text = "This uses the one move that the seller allows in a year. "
@@ -56,7 +59,7 @@ func costText(cost licensing.MoveCost) string {
 		text += fmt.Sprintf("%d are left after it.", cost.Left)
 	}
 	if hours := int(cost.Wait / time.Hour); hours > 0 && cost.Left > 0 {
-		text += " The next one is possible " + frame.Count(hours, "hour") + " later. Until then, the license can neither move back nor be revoked here."
+		text += " The next one is possible " + frame.Count(hours, "hour") + " later. Until then, " + until + "."
 	}
 	return text
 }

@@ -147,7 +147,7 @@ func (p *Pages) readPrice(r *frame.Request, in url.Values, sold *store.Purchase,
 		return nil
 	}
 	if sold.Price, err = countersign.ParseMoney(price); err != nil {
-		wrong["price"] = "Type an amount with a point, for example 49.00."
+		wrong["price"] = "Type an amount with a point and at most two decimals, for example 49.00."
 	}
 	if sold.ItemID == 0 {
 		return nil

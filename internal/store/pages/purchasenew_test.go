@@ -80,7 +80,7 @@ func TestTheFormOfAPurchaseSaysAllThatIsWrongAndKnowsSupport(t *testing.T) {
 			t.Errorf("support until %q", p.Value("supported_until"))
 		}
 		b.Post("/w/ada/purchases/new", "item", "", "price", "12,50", "sold_on", "2026-11-02", "supported_until", "soon", "buyer.email", "x", "code", "é").Status(http.StatusUnprocessableEntity).
-			Wrong("item", "Choose the item").Wrong("price", "49.00").Wrong("sold_on", "in the future").Wrong("supported_until", "year, month and day").
+			Wrong("item", "Choose the item").Wrong("price", "at most two decimals").Wrong("sold_on", "in the future").Wrong("supported_until", "year, month and day").
 			Wrong("buyer.email", "not an e-mail address").Wrong("code", "printable")
 		made := b.Post("/w/ada/purchases/new", "item", "101", "sold_on", "2026-10-30", "supported_until", "2027-12-31", "buyer.email", "x").Status(http.StatusUnprocessableEntity)
 		made.Wrong("buyer.email", "")

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/store/licensing"
 )
 
 // revokeLicense asks whether a license is to end, and ends it once its buyer is
@@ -15,7 +16,7 @@ func (p *Pages) revokeLicense(w http.ResponseWriter, r *frame.Request) error {
 		Do: func(in url.Values) error {
 			o := orderOf(in)
 			if in.Get("sure") == "" {
-				return p.frame.Show(w, r, revokePage(o))
+				return p.askRevoke(w, r, o)
 			}
 			err := p.withCode(w, o.code, func() error {
 				_, err := p.store.Licensing.RevokeForBuyer(r.Context(), buyer(r), o.code, o.domain, "")
@@ -36,11 +37,25 @@ func (p *Pages) revokeLicense(w http.ResponseWriter, r *frame.Request) error {
 			if complete(in) != nil {
 				return p.orderPage(o), nil
 			}
-			return revokePage(o), nil
+			return revokePage(o, nil), nil
 		},
 	})
 }
 
-func revokePage(o order) frame.Page {
-	return frame.Page{Title: "Revoke the license of " + o.domain, Bare: true, Wide: true, Body: revokeView(o)}
+// askRevoke asks whether a license is to end, with what that costs.
+func (p *Pages) askRevoke(w http.ResponseWriter, r *frame.Request, o order) error {
+	var cost licensing.MoveCost
+	err := p.withCode(w, o.code, func() (err error) {
+		cost, err = p.store.Licensing.RevokeCost(r.Context(), buyer(r), o.code, o.domain)
+		return err
+	})
+	if err != nil {
+		return refusal(err)
+	}
+	return p.frame.Show(w, r, revokePage(o, &cost))
+}
+
+// revokePage is the question, with its cost unless that is not known.
+func revokePage(o order, cost *licensing.MoveCost) frame.Page {
+	return frame.Page{Title: "Revoke the license of " + o.domain, Bare: true, Wide: true, Body: revokeView(o, cost)}
 }

@@ -26,7 +26,7 @@ func TestABuyerRevokesALicenseAfterAQuestion(t *testing.T) {
 	engines(t, func(t *testing.T, s shop) {
 		made := s.post(t, "/license", "code", "license-to-move", "domain", "old.example").Status(http.StatusOK)
 		asked := s.post(t, "/license/revoke", sentBy(made, "/license/revoke")...).Status(http.StatusOK)
-		asked.Says("Revoke the license of old.example", "one of the moves", "its domain is free again")
+		asked.Says("Revoke the license of old.example", "one of the 3 moves", "2 are left after it", "its domain is free again")
 		s.post(t, "/license", "code", "license-to-move", "domain", "new.example").Status(http.StatusConflict) // nothing happened yet
 
 		sure := sentBy(asked, "/license/revoke")
@@ -45,7 +45,9 @@ func TestABuyerRevokesALicenseAfterAQuestion(t *testing.T) {
 			{"nobody-sold-this", "shop.example", "not recognized", http.StatusUnprocessableEntity},
 			{"license-refunded", "shop.example", "not recognized", http.StatusUnprocessableEntity},
 		} {
-			s.post(t, "/license/revoke", "code", c.code, "domain", c.domain, "sure", "1").Status(c.status).Says("Nothing was revoked.", c.why)
+			for _, sure := range []string{"", "1"} { // asked or sure
+				s.post(t, "/license/revoke", "code", c.code, "domain", c.domain, "sure", sure).Status(c.status).Says("Nothing was revoked.", c.why)
+			}
 		}
 		s.post(t, "/license/revoke", "code", "license-used").Status(http.StatusUnprocessableEntity).Wrong("domain", "Type the domain")
 		if again := s.get(t, "/license/revoke").Status(http.StatusSeeOther); again.Header.Get("Location") != "/license" {
