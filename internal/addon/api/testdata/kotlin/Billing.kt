@@ -22,7 +22,7 @@ class QueryPurchasesParams {
 }
 class BillingClient {
     object BillingResponseCode { const val OK = 0 }
-    object ProductType { const val SUBS = "subs" }
+    object ProductType { const val INAPP = "inapp"; const val SUBS = "subs" }
     class Builder {
         fun setListener(listener: PurchasesUpdatedListener): Builder = TODO()
         fun enablePendingPurchases(params: PendingPurchasesParams): Builder = TODO()
