@@ -36,7 +36,7 @@ const wrongFiles = [
   ['another token_uri', accountFile({ token_uri: 'https://oauth2.example/token' }), /token_uri must be https/],
   ['no private_key', accountFile({ private_key: undefined }), /private_key is not usable: it is missing/],
   ['a damaged private_key', accountFile({ private_key: '-----BEGIN PRIVATE KEY-----\nZGFtYWdlZA==\n-----END PRIVATE KEY-----\n' }), /damaged/],
-  ['a private_key without its line breaks', accountFile({ private_key: privateKey.replaceAll('\n', '') }), /PEM block/],
+  ['a private_key without its line breaks', accountFile({ private_key: privateKey.replaceAll('\n', '') }), /its line breaks are missing/],
   ['another kind of private_key', accountFile({ private_key: pem('ec', { namedCurve: 'P-256' }) }), /not an RSA key/],
 ];
 
