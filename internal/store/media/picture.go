@@ -14,6 +14,7 @@ import (
 	_ "golang.org/x/image/webp" // for image.Decode
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/group"
 )
 
 // Limits of pictures, which bound the memory that one needs: a small file may declare any size.
@@ -90,8 +91,8 @@ func inspect(content []byte) (s source, err error) {
 // write decodes a picture and writes it again, so that nothing but its pixels is left: no metadata, and nothing before or
 // behind it. The errors are of kind Invalid (media_damaged), that of the context, and those of writing.
 func (s source) write(ctx context.Context, to io.Writer) (p picture, err error) {
-	from := pieceReader{contextReader{ctx, bytes.NewReader(s.content)}}
-	out := bufio.NewWriter(contextWriter{ctx, to}) // reports its first error at the end
+	from := pieceReader{group.Reader(ctx, bytes.NewReader(s.content))}
+	out := bufio.NewWriter(group.Writer(ctx, to)) // reports its first error at the end
 	if s.end == ".gif" {
 		p, err = writeGIF(s, from, out)
 	} else {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"image"
 	"image/color"
+	"io"
 )
 
 // maxScans is how many scans a JPEG may have, and maxScanned how many pixels all of them together: a scan of a few bytes
@@ -90,8 +91,8 @@ func pixelBytes(m color.Model) int {
 // piece is how many bytes a decoder gets at once: it ends with its context at the next one.
 const piece = 512
 
-// pieceReader reads content in pieces until a context ends.
-type pieceReader struct{ contextReader }
+// pieceReader reads content in pieces.
+type pieceReader struct{ io.Reader }
 
 // Read implements [io.Reader].
-func (r pieceReader) Read(p []byte) (int, error) { return r.contextReader.Read(p[:min(len(p), piece)]) }
+func (r pieceReader) Read(p []byte) (int, error) { return r.Reader.Read(p[:min(len(p), piece)]) }

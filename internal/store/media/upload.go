@@ -17,6 +17,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
@@ -70,7 +71,7 @@ func (s *Service) keep(ctx context.Context, workspace int64, slot Slot, u Upload
 	if left := room.left(); left <= 0 || u.Size > left {
 		return Medium{}, room.refused()
 	}
-	from := &limited{from: contextReader{ctx, u.From}, left: slot.Limit(), over: slot.TooLarge()}
+	from := &limited{from: group.Reader(ctx, u.From), left: slot.Limit(), over: slot.TooLarge()}
 	if left := room.left(); left < from.left {
 		from.left, from.over = left, room.refused()
 	}
@@ -173,34 +174,6 @@ func (l *limited) Read(p []byte) (int, error) {
 		return 0, l.over
 	}
 	return n, err
-}
-
-// contextReader ends with its context.
-type contextReader struct {
-	ctx  context.Context
-	from io.Reader
-}
-
-// Read implements [io.Reader].
-func (r contextReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.from.Read(p)
-}
-
-// contextWriter ends with its context.
-type contextWriter struct {
-	ctx context.Context
-	to  io.Writer
-}
-
-// Write implements [io.Writer].
-func (w contextWriter) Write(p []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return w.to.Write(p)
 }
 
 // digested reads on and makes a digest of what was read.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/spreadsheet"
 )
@@ -46,7 +47,7 @@ func (s *Service) keepUpload(ctx context.Context, from io.Reader) (name string, 
 	if err != nil {
 		return "", 0, uploadError(err)
 	}
-	size, err = io.Copy(file, contextReader{ctx, from})
+	size, err = io.Copy(file, group.Reader(ctx, from))
 	if err == nil {
 		err = file.Sync() // the row of the job will be on the disk, too
 	}
@@ -65,20 +66,6 @@ func (s *Service) keepUpload(ctx context.Context, from io.Reader) (name string, 
 
 func uploadError(err error) error {
 	return fault.WithCause(fault.Unavailable("upload_failed", fmt.Sprintf("The file can't be copied to the data folder (%v)", fault.FileReason(err))), err)
-}
-
-// contextReader ends with its context.
-type contextReader struct {
-	ctx  context.Context
-	from io.Reader
-}
-
-// Read implements [io.Reader].
-func (r contextReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.from.Read(p)
 }
 
 // importEnded removes the upload of a job that has ended.
