@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -233,5 +234,20 @@ func TestABodyThatIsTooLargeIsRefusedBeforeItsEnd(t *testing.T) {
 				t.Errorf("%s, the connection's last: %v", res.Status, res.Close)
 			}
 		})
+	}
+}
+
+// A proxy may send a body to its end before it reads the response.
+func TestAClientThatSendsARefusedBodyToItsEndReadsTheResponse(t *testing.T) {
+	t.Parallel()
+	h := NewEdge(Options{}).Wrap(func(w http.ResponseWriter, r *http.Request) error {
+		_, err := ReadParams(w, r, "a")
+		return err
+	})
+	const length = 32 << 20 // more than the buffers of both ends hold
+	request := fmt.Sprintf("POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", length)
+	res := webtest.Unfinished(t, "http://"+start(t, h, ServerOptions{}).addr, request+strings.Repeat(" ", length))
+	if res.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Error(res.Status)
 	}
 }

@@ -107,12 +107,24 @@ func (c *conn) writeThrough(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// CloseWrite closes the sending side; net/http looks for it.
+// lingering is how long the rest of a refused request is read at most.
+const lingering = 5 * time.Second
+
+// CloseWrite closes the sending side. net/http calls it after a response to a request that has not arrived to its end, and
+// closes the connection soon after. Until then the rest is read: a client that is still sending would see a reset instead of
+// the response, as nginx did on a busy machine.
 func (c *conn) CloseWrite() error {
 	if c.tcp == nil {
 		return nil
 	}
-	return c.tcp.CloseWrite()
+	if err := c.tcp.CloseWrite(); err != nil {
+		return err
+	}
+	if err := c.SetReadDeadline(time.Now().Add(lingering)); err != nil {
+		return err
+	}
+	_, err := io.Copy(io.Discard, c.lazyDeadlineConn)
+	return err
 }
 
 // Close closes the connection and frees its slot.
