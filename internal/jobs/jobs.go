@@ -101,7 +101,7 @@ func Put(ctx context.Context, tx sqldb.Queries, t Task, now time.Time) error {
 
 // Ensure writes the job of a task unless an open one has its key, which stays as it is.
 func Ensure(ctx context.Context, tx sqldb.Queries, t Task, now time.Time) error {
-	return t.write(ctx, tx, now, `DO NOTHING`)
+	return t.write(ctx, tx, now, `DO UPDATE SET key = jobs.key`) // DO NOTHING would not wait for a transaction that ends the job
 }
 
 func (t Task) write(ctx context.Context, tx sqldb.Queries, now time.Time, onConflict string) error {

@@ -48,21 +48,18 @@ func (d *DB) Membership(ctx context.Context, user string) (Membership, error) {
 	return sqldb.One(ctx, d.Queries, scanMembership, selectMemberships+`WHERE m.user_id = $1`, user)
 }
 
-// LockMemberships makes others who would change the memberships of users wait until the
+// LockMemberships makes others who would change the memberships of users, which are sorted, wait until the
 // transaction ends. A user without one gets one without a package, of version 0.
 func (d *DB) LockMemberships(ctx context.Context, at sqldb.Time, users ...string) error {
 	for _, user := range users {
-		err := d.Run(ctx, `INSERT INTO memberships (`+membershipColumns+`)
-			VALUES ($1, 'none', 0, '', 0, '', 0, '', NULL, NULL, $2, '', $2, 0, $3) ON CONFLICT (user_id) DO NOTHING`, user, false, at)
+		// DO NOTHING would not wait for a transaction that deletes the row.
+		err := d.Run(ctx, `INSERT INTO memberships (`+membershipColumns+`) VALUES ($1, 'none', 0, '', 0, '', 0, '', NULL, NULL, $2, '', $2, 0, $3)
+			ON CONFLICT (user_id) DO UPDATE SET version = memberships.version`, user, false, at)
 		if err != nil {
 			return err
 		}
 	}
-	values := make([]any, len(users))
-	for i, user := range users {
-		values[i] = user
-	}
-	return d.Lock(ctx, "memberships", "user_id", values...)
+	return nil
 }
 
 // UpdateMembership writes everything but the user.

@@ -134,3 +134,25 @@ func TestMembershipsOfOneUserFromManySourcesAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// A membership is deleted while others derive it again.
+func TestAUserWhoIsErasedMeanwhileGetsWhatComesAfterwards(t *testing.T) {
+	engines(t, func(t *testing.T, f *fixture) {
+		for range 30 {
+			var all sync.WaitGroup
+			for range 2 {
+				all.Go(func() {
+					if _, err := f.AddGrant(t.Context(), program, "ana", silver, time.Time{}, "support"); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Go(func() {
+				if _, err := f.Erase(t.Context(), program, "ana", true); err != nil {
+					t.Error(err)
+				}
+			})
+			all.Wait()
+		}
+	})
+}

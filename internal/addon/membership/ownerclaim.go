@@ -29,6 +29,9 @@ func (s *Service) askOwner(ctx context.Context, tx *txn, p addondb.Purchase, use
 	waiting := applied{result: ResultQueued}
 	if !added {
 		claim, err := tx.OwnerClaim(ctx, p.ID, user)
+		if errors.Is(err, sqldb.ErrNotFound) { // its user was erased meanwhile
+			return applied{}, errStale
+		}
 		if claim.Refused {
 			waiting = applied{refused: errOwnedByOther}
 		}
