@@ -60,8 +60,8 @@ func (a *Addon) appendEvent(ctx context.Context, tx *addondb.DB, e membership.Ev
 	return err
 }
 
-func (a *Addon) putTask(ctx context.Context, tx *addondb.DB, t membership.Task) error {
-	return jobs.Put(ctx, tx.Queries, jobs.Task{Kind: t.Kind, Key: t.Key, Payload: t.Payload, Due: t.Due}, a.now())
+func (a *Addon) putTask(ctx context.Context, tx *addondb.DB, t jobs.Task) error {
+	return jobs.Put(ctx, tx.Queries, t, a.now())
 }
 
 // doTask does a task of the memberships, and puts it again if it asks for that.

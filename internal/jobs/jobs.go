@@ -85,16 +85,21 @@ type Task struct {
 	// Scope is what the job belongs to, for [ListIn]; 0 for nothing.
 	Scope   int64
 	Payload any
-	// Due is when it may be begun, in whole seconds.
-	Due time.Time
+	// Due is when it may be begun, in whole seconds. Exact has [Put] move an open job there also from an earlier time.
+	Due   time.Time
+	Exact bool
 }
 
 // Put asks, in the transaction of its cause, for a run of a task that begins after it. An
 // open job of the key gets the new payload, begins its schedule anew, and is due no later than the
 // task. One that is running is run once more. Queues of all processes are woken.
 func Put(ctx context.Context, tx sqldb.Queries, t Task, now time.Time) error {
+	moves := `excluded.run_at < jobs.run_at`
+	if t.Exact {
+		moves = `TRUE`
+	}
 	return t.write(ctx, tx, now, `DO UPDATE SET payload = excluded.payload, failures = 0,
-		run_at = CASE WHEN jobs.state = 'queued' AND excluded.run_at < jobs.run_at THEN excluded.run_at ELSE jobs.run_at END,
+		run_at = CASE WHEN jobs.state = 'queued' AND `+moves+` THEN excluded.run_at ELSE jobs.run_at END,
 		again_at = CASE WHEN jobs.state = 'queued' THEN NULL
 			WHEN jobs.again_at < excluded.run_at THEN jobs.again_at ELSE excluded.run_at END`)
 }

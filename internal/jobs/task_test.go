@@ -41,6 +41,11 @@ func TestAKeyHasOneOpenJob(t *testing.T) {
 		want("Put does not move later", "2 in 3600")
 		put(3, time.Minute)
 		want("Put moves earlier", "3 in 60")
+		exact := f.task("a", 3, time.Hour)
+		exact.Exact = true
+		f.put(t, exact)
+		want("an exact time is also later", "3 in 3600")
+		put(3, time.Minute)
 		ensure(4, 0)
 		want("Ensure keeps", "3 in 60")
 		tx(func(q sqldb.Queries) error { return Discard(t.Context(), q, "test", "b", f.Now()) })

@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -17,7 +18,7 @@ import (
 const endAlertsWait = 2 * time.Second
 
 func (s *Service) putEndAlerts(ctx context.Context, tx *addondb.DB) error {
-	return s.Put(ctx, tx, Task{Kind: KindSilence, Key: RepeatingKey, Due: s.now().Add(endAlertsWait)})
+	return s.Put(ctx, tx, jobs.Task{Kind: KindSilence, Key: RepeatingKey, Due: s.now().Add(endAlertsWait)})
 }
 
 // endAlertsOf ends the alerts whose causes a change of a purchase ends.

@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/jobs"
 	"golang.org/x/sync/semaphore"
 )
 
@@ -119,6 +120,7 @@ func TestBuyersBesideManyMadeUpTokensAreVerifiedTenSecondsAfterTheStoreReturns(t
 		f.setDown(unavailable)
 		f.run(t)
 		f.setDown(nil)
+		f.clock.Move(outageWait - probeWait) // all are due
 		returned := f.clock.Now().Add(-onceTimeout)
 		f.clock.Move(probeWait)
 		f.store.asked = func(string) { f.clock.Move(between) }
@@ -164,16 +166,16 @@ func TestQueuedVerificationsAreRepeatedInTheOrderInWhichTheyAreDue(t *testing.T)
 		}
 		f.wantQueued(t, "ana", "token")
 		f.setDown(nil)
-		var put []Task
+		var put []jobs.Task
 		old := f.Put
-		f.Put = func(ctx context.Context, tx *addondb.DB, task Task) error {
+		f.Put = func(ctx context.Context, tx *addondb.DB, task jobs.Task) error {
 			put = append(put, task)
 			return old(ctx, tx, task)
 		}
 		if _, err := f.doProbe(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
-		if len(put) != maxWaiting+1 || !slices.IsSortedFunc(put, func(a, b Task) int { return a.Due.Compare(b.Due) }) || put[1].Due.After(f.now()) {
+		if len(put) != maxWaiting+1 || !slices.IsSortedFunc(put, func(a, b jobs.Task) int { return a.Due.Compare(b.Due) }) || put[1].Due.After(f.now()) {
 			t.Errorf("put %+v", put)
 		}
 	})

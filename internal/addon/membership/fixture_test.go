@@ -20,6 +20,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/play"
@@ -54,7 +55,7 @@ type fixture struct {
 	mu      sync.Mutex
 	selling iap.Selling
 	events  []Event
-	tasks   map[string]Task
+	tasks   map[string]jobs.Task
 	added   map[string]int // when a task was put, in the order of all
 	waits   []time.Duration
 	// ended are the transactions with events, after which nothing may be put; late counts
@@ -115,7 +116,7 @@ func opened(t *testing.T, at dbtest.DB) *fixture {
 }
 
 func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
-	f := &fixture{at: at, clock: dbtest.NewClock(noon), tasks: map[string]Task{}, added: map[string]int{}, ended: map[*addondb.DB]bool{}, point: func() {}}
+	f := &fixture{at: at, clock: dbtest.NewClock(noon), tasks: map[string]jobs.Task{}, added: map[string]int{}, ended: map[*addondb.DB]bool{}, point: func() {}}
 	db, err := openDatabase(ctx, at)
 	if err != nil {
 		return nil, err
@@ -173,8 +174,8 @@ func (f *fixture) append(_ context.Context, tx *addondb.DB, e Event) error {
 	return nil
 }
 
-// put keeps a task as the queue does: one for each kind and key, due at the earliest time.
-func (f *fixture) put(_ context.Context, tx *addondb.DB, task Task) error {
+// put keeps a task as the queue does: one for each kind and key, due at the earliest time or exactly at its own.
+func (f *fixture) put(_ context.Context, tx *addondb.DB, task jobs.Task) error {
 	f.point()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -186,7 +187,7 @@ func (f *fixture) put(_ context.Context, tx *addondb.DB, task Task) error {
 	if !there {
 		f.added[id] = len(f.added)
 	}
-	if !there || task.Due.Before(open.Due) {
+	if !there || task.Exact || task.Due.Before(open.Due) {
 		f.tasks[id] = task
 	}
 	return nil
@@ -236,7 +237,7 @@ func (f *fixture) runTasks(ctx context.Context) (failed []error, err error) {
 }
 
 // next takes the task that is due first and was not tried before.
-func (f *fixture) next(done map[string]bool) (id string, task Task, found bool) {
+func (f *fixture) next(done map[string]bool) (id string, task jobs.Task, found bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for other, one := range f.tasks {

@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -112,7 +113,7 @@ func (s *Service) granted(ctx context.Context, tx *txn, actor people.Actor, g ad
 		return err
 	}
 	if !g.EndsAt.IsZero() && g.EndedAt.IsZero() {
-		task := Task{Kind: KindGrantEnd, Key: fmt.Sprint(g.ID), Due: g.EndsAt.Time, Payload: grantEnd{Grant: g.ID}}
+		task := jobs.Task{Kind: KindGrantEnd, Key: fmt.Sprint(g.ID), Due: g.EndsAt.Time, Payload: grantEnd{Grant: g.ID}}
 		if err := s.Put(ctx, tx.DB, task); err != nil {
 			return err
 		}

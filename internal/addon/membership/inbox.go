@@ -14,6 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -138,11 +139,11 @@ func messagePurpose(id string) string { return "store notification " + id }
 // putNotified has the store asked about a token. A void is looked for in the store's list.
 func (s *Service) putNotified(ctx context.Context, tx *addondb.DB, n Notification, digest []byte, due time.Time) error {
 	if n.Kind == NotifyVoided {
-		if err := s.Put(ctx, tx, Task{Kind: KindVoided, Key: RepeatingKey, Due: due}); err != nil {
+		if err := s.Put(ctx, tx, jobs.Task{Kind: KindVoided, Key: RepeatingKey, Due: due}); err != nil {
 			return err
 		}
 	}
-	return s.Put(ctx, tx, Task{Kind: KindNotified, Key: hex.EncodeToString(digest), Due: due, Payload: tokenRef{s.sealQueued(n.Token), originOfMessage(n.MessageID, n.Application), n.Kind == NotifyOneTime}})
+	return s.Put(ctx, tx, jobs.Task{Kind: KindNotified, Key: hex.EncodeToString(digest), Due: due, Payload: tokenRef{s.sealQueued(n.Token), originOfMessage(n.MessageID, n.Application), n.Kind == NotifyOneTime}})
 }
 
 // originOfMessage is where the purchase of a notification was made.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -23,12 +24,12 @@ func isOutage(failed error) bool {
 }
 
 // probeTask is the task that finds out when the store answers again.
-func (s *Service) probeTask(failed error) Task {
+func (s *Service) probeTask(failed error) jobs.Task {
 	wait := probeWait
 	if ours := fault.Of(failed); ours != nil {
 		wait = max(wait, ours.RetryAfter)
 	}
-	return Task{Kind: KindProbe, Key: RepeatingKey, Due: s.now().Add(wait)}
+	return jobs.Task{Kind: KindProbe, Key: RepeatingKey, Due: s.now().Add(wait)}
 }
 
 // doProbe asks the store about the verification that was queued first, and has all repeated once it answers. Meanwhile
@@ -57,13 +58,15 @@ func (s *Service) doProbe(ctx context.Context, _ []byte) (again time.Time, err e
 // repeatQueued has the queued verifications repeated: first one of each user, then a second one of each, so that those of a
 // user who has many delay nobody. Those that the store did not know have a schedule of their own.
 func (s *Service) repeatQueued(ctx context.Context) error {
-	var tasks []Task
+	var tasks []jobs.Task
 	turns := map[string]time.Duration{}
 	err := eachQueued(ctx, s.db, func(q addondb.QueuedVerification) error {
 		if q.Unknown {
 			return nil
 		}
-		tasks = append(tasks, verifyTask(q.ID, s.now().Add(turns[q.UserID])))
+		task := verifyTask(q.ID, s.now().Add(turns[q.UserID]))
+		task.Exact = true // after a long outage, all are due
+		tasks = append(tasks, task)
 		turns[q.UserID] += time.Second
 		return nil
 	})
@@ -71,6 +74,6 @@ func (s *Service) repeatQueued(ctx context.Context) error {
 		return err
 	}
 	// Those of a user who has many are put last: putting all takes longer than a turn, and workers begin meanwhile.
-	slices.SortStableFunc(tasks, func(a, b Task) int { return a.Due.Compare(b.Due) })
+	slices.SortStableFunc(tasks, func(a, b jobs.Task) int { return a.Due.Compare(b.Due) })
 	return s.putAll(ctx, tasks)
 }

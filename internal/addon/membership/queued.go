@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -160,8 +161,8 @@ type queuedRef struct {
 	ID int64 `json:"id"`
 }
 
-func verifyTask(id int64, due time.Time) Task {
-	return Task{Kind: KindVerify, Key: strconv.FormatInt(id, 10), Due: due, Payload: queuedRef{ID: id}}
+func verifyTask(id int64, due time.Time) jobs.Task {
+	return jobs.Task{Kind: KindVerify, Key: strconv.FormatInt(id, 10), Due: due, Payload: queuedRef{ID: id}}
 }
 
 // doVerify repeats a queued verification.
@@ -207,7 +208,7 @@ func (s *Service) verifyQueued(ctx context.Context, q addondb.QueuedVerification
 	case isUnknown(err):
 		return s.waitForStore(ctx, q, token)
 	case fault.HasCode(err, "store_unavailable"):
-		return s.now().Add(outageWait), s.putAll(ctx, []Task{s.probeTask(err)})
+		return s.now().Add(outageWait), s.putAll(ctx, []jobs.Task{s.probeTask(err)})
 	}
 	if err := s.taskError(err); err != nil {
 		return time.Time{}, err

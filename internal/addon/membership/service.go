@@ -20,6 +20,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/cached"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -36,14 +37,6 @@ type Event struct {
 	Environment entitle.Environment
 }
 
-// Task is work for the queue, written in the transaction of its cause. One that has the kind
-// and key of an open task makes that due earlier and adds no other.
-type Task struct {
-	Kind, Key string
-	Due       time.Time
-	Payload   any // becomes JSON
-}
-
 // Options is what a service is built from. All fields but Wait and Jitter are needed.
 type Options struct {
 	DB    *addondb.DB
@@ -54,7 +47,7 @@ type Options struct {
 	Open func(iap.Selling) (Store, error)
 	// Append writes an event in a transaction, Put a task.
 	Append func(ctx context.Context, tx *addondb.DB, e Event) error
-	Put    func(ctx context.Context, tx *addondb.DB, t Task) error
+	Put    func(ctx context.Context, tx *addondb.DB, t jobs.Task) error
 	// Rename moves the purchases of a user in the simulated store to another one, "" for nobody, before a transaction of
 	// a merge or an erasure locks anything else.
 	Rename func(ctx context.Context, tx *addondb.DB, user, to string) error

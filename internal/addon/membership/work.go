@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -71,9 +72,9 @@ func (s *Service) Works() map[string]Work {
 // Start puts the tasks that repeat, and begins the schedule of each pending acknowledgement
 // anew (1.4). It is called once when a server starts.
 func (s *Service) Start(ctx context.Context) error {
-	tasks := []Task{}
+	tasks := []jobs.Task{}
 	for _, kind := range []string{KindVoided, KindSweep, KindCatalogue, KindSilence, KindOrders} {
-		tasks = append(tasks, Task{Kind: kind, Key: RepeatingKey, Due: s.now()})
+		tasks = append(tasks, jobs.Task{Kind: kind, Key: RepeatingKey, Due: s.now()})
 	}
 	pending, err := s.db.UnacknowledgedPurchases(ctx)
 	if err != nil {
@@ -100,15 +101,15 @@ type (
 	}
 )
 
-func purchaseTask(kind, purchase string, due time.Time) Task {
-	return Task{Kind: kind, Key: purchase, Due: due, Payload: purchaseRef{purchase}}
+func purchaseTask(kind, purchase string, due time.Time) jobs.Task {
+	return jobs.Task{Kind: kind, Key: purchase, Due: due, Payload: purchaseRef{purchase}}
 }
 
 // putAtOnce is how many tasks one transaction puts at most.
 const putAtOnce = 100
 
 // putAll puts tasks, some in each transaction, so that others can write in between. After an error it can be repeated.
-func (s *Service) putAll(ctx context.Context, tasks []Task) error {
+func (s *Service) putAll(ctx context.Context, tasks []jobs.Task) error {
 	for some := range slices.Chunk(tasks, putAtOnce) {
 		err := s.db.Tx(ctx, func(tx *addondb.DB) error {
 			for _, task := range some {
@@ -281,7 +282,7 @@ func (s *Service) doSweep(ctx context.Context, _ []byte) (again time.Time, err e
 	if err != nil {
 		return time.Time{}, err
 	}
-	tasks := make([]Task, len(stale))
+	tasks := make([]jobs.Task, len(stale))
 	for i, purchase := range stale {
 		tasks[i] = purchaseTask(KindReread, purchase, s.now().Add(spread*time.Duration(i)/time.Duration(len(stale))))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/go-jose/go-jose/v4"
@@ -137,7 +138,7 @@ func TestTasksOfManyPurchasesArePutInPieces(t *testing.T) {
 		sweep := func(ctx context.Context) error { _, err := f.doSweep(ctx, nil); return err }
 		for kind, work := range map[string]func(context.Context) error{KindReread: sweep, KindAcknowledge: f.Start} {
 			inOne, left := map[*addondb.DB]int{}, putAtOnce+1
-			f.Put = func(ctx context.Context, tx *addondb.DB, task Task) error {
+			f.Put = func(ctx context.Context, tx *addondb.DB, task jobs.Task) error {
 				if left--; left < 0 {
 					return errors.New("the disk is full")
 				}

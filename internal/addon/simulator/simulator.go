@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/play"
 )
@@ -30,7 +31,7 @@ type Options struct {
 	// Events is the feed in which the site finds what happened.
 	Events *events.Service
 	// Put writes a task in a transaction.
-	Put func(ctx context.Context, tx *addondb.DB, t membership.Task) error
+	Put func(ctx context.Context, tx *addondb.DB, t jobs.Task) error
 	Log *slog.Logger
 }
 

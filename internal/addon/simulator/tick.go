@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/membership"
+	"github.com/countersign/countersign/internal/jobs"
 )
 
 const (
@@ -55,8 +56,8 @@ func (s *Service) Tick(ctx context.Context, _ []byte) (again time.Time, err erro
 }
 
 // tick is the task that repeats.
-func (s *Service) tick(due time.Time) membership.Task {
-	return membership.Task{Kind: KindTick, Key: membership.RepeatingKey, Due: due}
+func (s *Service) tick(due time.Time) jobs.Task {
+	return jobs.Task{Kind: KindTick, Key: membership.RepeatingKey, Due: due}
 }
 
 // Start puts the task that repeats. It is called once when a server starts.
