@@ -30,7 +30,7 @@ const (
 // the feed of events and to the queue.
 func (a *Addon) openMembers() {
 	a.Members = membership.New(membership.Options{
-		DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Open: a.openStore, Append: a.appendEvent, Put: a.putTask, Log: a.log,
+		DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Open: a.openStore, Append: a.appendEvent, Put: a.putTask, Postpone: a.postpone, Log: a.log,
 		Rename: func(ctx context.Context, tx *addondb.DB, user, to string) error {
 			return a.Simulator.Rename(ctx, tx, user, to)
 		},
@@ -62,6 +62,10 @@ func (a *Addon) appendEvent(ctx context.Context, tx *addondb.DB, e membership.Ev
 
 func (a *Addon) putTask(ctx context.Context, tx *addondb.DB, t jobs.Task) error {
 	return jobs.Put(ctx, tx.Queries, t, a.now())
+}
+
+func (a *Addon) postpone(ctx context.Context, tx *addondb.DB, kind string, until time.Time) error {
+	return jobs.Postpone(ctx, tx.Queries, kind, a.now(), until)
 }
 
 // doTask does a task of the memberships, and puts it again if it asks for that.

@@ -130,6 +130,13 @@ func (t Task) write(ctx context.Context, tx sqldb.Queries, now time.Time, onConf
 	return err
 }
 
+// Postpone has the queued jobs of a kind that are due begin no earlier than at a time.
+func Postpone(ctx context.Context, tx sqldb.Queries, kind string, now, until time.Time) error {
+	_, err := tx.Exec(ctx, `UPDATE jobs SET run_at = $1 WHERE kind = $2 AND state = 'queued' AND run_at <= $3`,
+		sqldb.Time{Time: until}, kind, sqldb.Time{Time: now})
+	return err
+}
+
 // Discard cancels the open job of a key, if there is one. One that is running can't finish
 // any more.
 func Discard(ctx context.Context, tx sqldb.Queries, kind, key string, now time.Time) error {

@@ -41,6 +41,18 @@ func TestAKeyHasOneOpenJob(t *testing.T) {
 		want("Put does not move later", "2 in 3600")
 		put(3, time.Minute)
 		want("Put moves earlier", "3 in 60")
+		postpone := func(kind string) {
+			t.Helper()
+			tx(func(q sqldb.Queries) error { return Postpone(t.Context(), q, kind, f.Now(), f.Now().Add(time.Hour)) })
+		}
+		postpone("test")
+		want("what is not due is not postponed", "3 in 60")
+		f.Move(time.Minute)
+		postpone("other")
+		want("another kind is not postponed", "3 in 0")
+		postpone("test")
+		want("what is due is postponed", "3 in 3600")
+		put(3, time.Minute)
 		exact := f.task("a", 3, time.Hour)
 		exact.Exact = true
 		f.put(t, exact)

@@ -135,7 +135,7 @@ func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
 		DB: addondb.New(db), Guard: guard, Log: slog.New(slog.DiscardHandler),
 		Selling: func(context.Context) (iap.Selling, error) { f.mu.Lock(); defer f.mu.Unlock(); return f.selling, nil },
 		Open:    func(s iap.Selling) (Store, error) { return f.named(s), nil },
-		Append:  f.append, Put: f.put,
+		Append:  f.append, Put: f.put, Postpone: f.postpone,
 		Rename: func(context.Context, *addondb.DB, string, string) error { return nil },
 		Wait: func(_ context.Context, d time.Duration) bool {
 			f.mu.Lock()
@@ -189,6 +189,19 @@ func (f *fixture) put(_ context.Context, tx *addondb.DB, task jobs.Task) error {
 	}
 	if !there || task.Exact || task.Due.Before(open.Due) {
 		f.tasks[id] = task
+	}
+	return nil
+}
+
+func (f *fixture) postpone(_ context.Context, _ *addondb.DB, kind string, until time.Time) error {
+	now := f.now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id, task := range f.tasks {
+		if task.Kind == kind && !task.Due.After(now) {
+			task.Due = until
+			f.tasks[id] = task
+		}
 	}
 	return nil
 }

@@ -23,17 +23,21 @@ func isOutage(failed error) bool {
 	return !isUnknown(failed) && !fault.HasCode(failed, "store_not_authorised")
 }
 
-// probeTask is the task that finds out when the store answers again.
-func (s *Service) probeTask(failed error) jobs.Task {
+// putProbe puts the task that finds out when the store answers again, after what it has repeated was written. All who
+// queue a verification at the same time share one: each would wait for the others' transactions.
+func (s *Service) putProbe(ctx context.Context, failed error) error {
 	wait := probeWait
 	if ours := fault.Of(failed); ours != nil {
 		wait = max(wait, ours.RetryAfter)
 	}
-	return jobs.Task{Kind: KindProbe, Key: RepeatingKey, Due: s.now().Add(wait)}
+	_, err, _ := s.flights.Do(KindProbe, func() (any, error) {
+		return nil, s.putAll(ctx, []jobs.Task{{Kind: KindProbe, Key: RepeatingKey, Due: s.now().Add(wait)}})
+	})
+	return err
 }
 
 // doProbe asks the store about the verification that was queued first, and has all repeated once it answers. Meanwhile
-// none of them is sent to the store.
+// those that are due wait: workers that hang would be missed when the store returns.
 func (s *Service) doProbe(ctx context.Context, _ []byte) (again time.Time, err error) {
 	first, err := s.db.OldestQueuedVerification(ctx)
 	if err != nil {
@@ -49,23 +53,25 @@ func (s *Service) doProbe(ctx context.Context, _ []byte) (again time.Time, err e
 	if token, err := s.box().Open(purposeQueued, first.Sealed); err == nil {
 		_, err := s.askOnce(ctx, store.Subscription, string(token))
 		if reason, after := reasonOf(err); reason == play.Unavailable {
-			return s.now().Add(max(probeWait, after)), nil
+			postpone := func(tx *addondb.DB) error { return s.Postpone(ctx, tx, KindVerify, s.now().Add(outageWait)) }
+			return s.now().Add(max(probeWait, after)), s.db.Tx(ctx, postpone)
 		}
 	}
 	return time.Time{}, s.repeatQueued(ctx)
 }
 
 // repeatQueued has the queued verifications repeated: first one of each user, then a second one of each, so that those of a
-// user who has many delay nobody. Those that the store did not know have a schedule of their own.
+// user who has many delay nobody. Those that the store did not know have a schedule of their own, and come last when it
+// was interrupted.
 func (s *Service) repeatQueued(ctx context.Context) error {
 	var tasks []jobs.Task
 	turns := map[string]time.Duration{}
 	err := eachQueued(ctx, s.db, func(q addondb.QueuedVerification) error {
-		if q.Unknown {
-			return nil
-		}
 		task := verifyTask(q.ID, s.now().Add(turns[q.UserID]))
-		task.Exact = true // after a long outage, all are due
+		if q.Unknown {
+			task.Due = task.Due.Add(unknownWait)
+		}
+		task.Exact = !q.Unknown // after a long outage, all are due
 		tasks = append(tasks, task)
 		turns[q.UserID] += time.Second
 		return nil

@@ -26,6 +26,8 @@ const (
 	// announcedTime that of one about which the store has sent a notification (1.2).
 	unknownTime   = 10 * time.Minute
 	announcedTime = 24 * time.Hour
+	// unknownWait is how long such a token waits at least until it is asked for again.
+	unknownWait = 15 * time.Second
 	// maxUnknown is how many such tokens of one user wait, and are read in a minute: made-up ones must not use up the calls
 	// to the store. maxWaiting is how many of all kinds wait.
 	maxUnknown = 5
@@ -66,9 +68,6 @@ func (s *Service) queueClaim(ctx context.Context, token string, selling iap.Sell
 		wait := queuedWait(failed)
 		if isOutage(failed) {
 			wait = outageWait
-			if err := s.Put(ctx, tx.DB, s.probeTask(failed)); err != nil {
-				return err
-			}
 		}
 		if err := s.Put(ctx, tx.DB, verifyTask(id, s.now().Add(wait))); err != nil {
 			return err
@@ -78,6 +77,9 @@ func (s *Service) queueClaim(ctx context.Context, token string, selling iap.Sell
 		}
 		return s.guard.SameKeyFile(ctx, tx.DB)
 	})
+	if err == nil && isOutage(failed) {
+		err = s.putProbe(ctx, failed)
+	}
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -208,7 +210,7 @@ func (s *Service) verifyQueued(ctx context.Context, q addondb.QueuedVerification
 	case isUnknown(err):
 		return s.waitForStore(ctx, q, token)
 	case fault.HasCode(err, "store_unavailable"):
-		return s.now().Add(outageWait), s.putAll(ctx, []jobs.Task{s.probeTask(err)})
+		return s.now().Add(outageWait), s.putProbe(ctx, err)
 	}
 	if err := s.taskError(err); err != nil {
 		return time.Time{}, err
@@ -226,12 +228,12 @@ func (s *Service) waitForStore(ctx context.Context, q addondb.QueuedVerification
 	if announced {
 		limit = announcedTime
 	}
-	const least, most = 15 * time.Second, time.Hour
+	const most = time.Hour
 	if age := s.now().Sub(q.QueuedAt.Time); age < limit {
 		if err := s.db.SetQueuedUnknown(ctx, q.ID); err != nil {
 			return time.Time{}, err
 		}
-		return s.now().Add(min(max(age, least), most, limit-age)), nil
+		return s.now().Add(min(max(age, unknownWait), most, limit-age)), nil
 	}
 	s.failures.Take(s.failureKey(token), 1)
 	return time.Time{}, s.giveUp(ctx, q)

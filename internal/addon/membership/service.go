@@ -45,9 +45,10 @@ type Options struct {
 	Selling func(context.Context) (iap.Selling, error)
 	// Open returns the store that settings name. It is called for each use.
 	Open func(iap.Selling) (Store, error)
-	// Append writes an event in a transaction, Put a task.
-	Append func(ctx context.Context, tx *addondb.DB, e Event) error
-	Put    func(ctx context.Context, tx *addondb.DB, t jobs.Task) error
+	// Append writes an event in a transaction, Put a task. Postpone has the tasks of a kind that are due wait until a time.
+	Append   func(ctx context.Context, tx *addondb.DB, e Event) error
+	Put      func(ctx context.Context, tx *addondb.DB, t jobs.Task) error
+	Postpone func(ctx context.Context, tx *addondb.DB, kind string, until time.Time) error
 	// Rename moves the purchases of a user in the simulated store to another one, "" for nobody, before a transaction of
 	// a merge or an erasure locks anything else.
 	Rename func(ctx context.Context, tx *addondb.DB, user, to string) error

@@ -69,7 +69,7 @@ func (s *Service) Works() map[string]Work {
 	}
 }
 
-// Start puts the tasks that repeat, and begins the schedule of each pending acknowledgement
+// Start puts the tasks that repeat, and begins the schedules of each pending acknowledgement and of the queued verifications
 // anew (1.4). It is called once when a server starts.
 func (s *Service) Start(ctx context.Context) error {
 	tasks := []jobs.Task{}
@@ -83,7 +83,7 @@ func (s *Service) Start(ctx context.Context) error {
 	for _, purchase := range pending {
 		tasks = append(tasks, purchaseTask(KindAcknowledge, purchase, s.now()))
 	}
-	return s.putAll(ctx, tasks)
+	return errors.Join(s.putAll(ctx, tasks), s.putProbe(ctx, nil))
 }
 
 // The payloads of tasks.
