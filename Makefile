@@ -1,4 +1,7 @@
-.PHONY: release e2e chaos bench-peers help build test race check fuzz bench gen css
+.PHONY: release e2e chaos bench-peers help build test race check fuzz bench gen css tidy
+
+# The product's packages, and those of its tools, which are modules of their own.
+ALL = ./... ./bench/... ./conformance/... ./e2e/... ./release/...
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -10,17 +13,17 @@ release: ## what users install, in dist: archives, .deb, .rpm, a container image
 	rm -rf dist
 	go run ./release $(RELEASE)
 
-test: ## all tests
-	go test ./...
+test: ## all tests, also those of the tools
+	go test $(ALL)
 
 race: ## all tests with the race detector (needs a C compiler)
-	GOFLAGS='-race -gcflags=modernc.org/...=-race=false' go test ./...
+	GOFLAGS='-race -gcflags=modernc.org/...=-race=false' go test $(ALL)
 
 check: ## before a commit: formatting, vet, staticcheck, and the short tests of what changed
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
-	go vet ./...
-	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
-	go test -short -vet=off ./...
+	go vet $(ALL)
+	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(ALL)
+	go test -short -vet=off $(ALL)
 
 fuzz: ## every fuzz target for a short while (FUZZCOUNT=20000)
 	./.ci/fuzz
@@ -30,6 +33,9 @@ bench: ## the store against a bare server, SQLite, 1,000,000 purchases (BENCH=fu
 
 chaos: ## the store while its PostgreSQL fails (CHAOS="flags of chaos", see docs/chaos.md)
 	go run ./bench/chaos $(CHAOS)
+
+tidy: ## go.mod and go.sum of all modules, after a change of a dependency
+	for module in . bench conformance e2e release; do (cd $$module && GOWORK=off go mod tidy) || exit; done
 
 gen: ## the Go of the pages, from their templates
 	go generate ./...

@@ -24,6 +24,8 @@ var mayImport = map[string][]string{
 	"bench/chaos":               {"bench/program", "internal/store/sample"},
 	"bench/program":             {},
 	"bench/step":                {},
+	"conformance":               {}, // tests alone
+	"conformance/playdoc":       {},
 	"cmd/countersign":           {"", "app", "internal/addon", "internal/addon/access", "internal/addon/api", "internal/addon/events", "internal/addon/iap", "internal/addon/membership", "internal/addon/pages", "internal/addon/sample", "internal/addon/settings", "internal/addon/simulator", "internal/backup", "internal/blob", "internal/certificate", "internal/cli", "internal/config", "internal/dial", "internal/fault", "internal/frame", "internal/group", "internal/health", "internal/jobs", "internal/keyfile", "internal/limit", "internal/measure", "internal/people", "internal/play", "internal/requestid", "internal/sqldb", "internal/store", "internal/store/api", "internal/store/licensing", "internal/store/media", "internal/store/pages", "internal/store/requests", "internal/store/sample", "internal/store/transfer", "internal/store/validation", "internal/thirdparty", "internal/usage", "internal/web", "license"},
 	"e2e":                       {},
 	"internal/addon":            {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/events", "internal/addon/iap", "internal/addon/input", "internal/addon/membership", "internal/addon/numbers", "internal/addon/settings", "internal/addon/simulator", "internal/addon/usertoken", "internal/backup", "internal/cached", "internal/dial", "internal/fault", "internal/group", "internal/health", "internal/hook", "internal/jobs", "internal/keyfile", "internal/people", "internal/people/peopledb", "internal/play", "internal/sqldb", "internal/token", "internal/usage", "internal/wording", "license"},
@@ -64,7 +66,6 @@ var mayImport = map[string][]string{
 	"internal/people":           {"", "internal/fault", "internal/group", "internal/keyfile", "internal/limit", "internal/people/peopledb", "internal/spreadsheet", "internal/sqldb"},
 	"internal/people/peopledb":  {"", "internal/sqldb"},
 	"internal/play":             {"internal/play/publisher"},
-	"internal/play/playdoc":     {},
 	"internal/play/playfake":    {"internal/play/publisher"},
 	"internal/play/publisher":   {},
 	"internal/prepared":         {},
@@ -97,8 +98,6 @@ var mayImport = map[string][]string{
 	"docs":                      {},
 	"release":                   {},
 	"license":                   {""},
-
-	"internal/addon/conformance": {}, // tests alone
 }
 
 // mayNotImport limits imports from outside to the packages that own them.
@@ -111,7 +110,7 @@ var mayNotImport = []struct {
 	{"modernc.org/", []string{"internal/sqldb", "internal/dbtest"}},
 	{"github.com/jackc/", []string{"internal/sqldb", "internal/dbtest"}},
 	{"github.com/pressly/goose/", []string{"internal/sqldb"}},
-	{"net/http", []string{"", "app", "bench", "bench/chaos", "cmd/countersign", "e2e/play", "internal/certificate", "internal/addon/api", "internal/addon/pages", "internal/dial", "internal/frame", "internal/hook", "internal/play", "internal/play/playdoc", "internal/play/playfake", "internal/store/api", "internal/store/pages", "internal/web", "internal/webtest"}},
+	{"net/http", []string{"", "app", "bench", "bench/chaos", "cmd/countersign", "conformance/playdoc", "e2e/play", "internal/certificate", "internal/addon/api", "internal/addon/pages", "internal/dial", "internal/frame", "internal/hook", "internal/play", "internal/play/playfake", "internal/store/api", "internal/store/pages", "internal/web", "internal/webtest"}},
 	{"golang.org/x/crypto/acme", []string{"internal/certificate"}},
 	{"golang.org/x/crypto/acme/", []string{"internal/certificate"}},
 	{"filippo.io/age", []string{"internal/backup"}},
@@ -140,9 +139,9 @@ type goPackage struct {
 	Imports    []string
 }
 
-// goPackages lists the packages of the module, once for all tests.
+// goPackages lists the packages of the module and of its tools, once for all tests.
 var goPackages = sync.OnceValues(func() (all []goPackage, err error) {
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...", "./bench/...", "./conformance/...", "./e2e/...", "./release/...").Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}

@@ -73,7 +73,7 @@ func (r release) writeMaterials(ctx context.Context) error {
 func (r release) folders(ctx context.Context) (map[module]string, error) {
 	c := exec.CommandContext(ctx, "go", "list", "-m", "-json=Path,Version,Dir", "all")
 	c.Dir, c.Stderr = r.source, r.log
-	c.Env = append(os.Environ(), "GOFLAGS=-mod=readonly")
+	c.Env = append(os.Environ(), "GOFLAGS=-mod=readonly", "GOWORK=off")
 	out, err := c.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)

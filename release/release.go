@@ -75,7 +75,7 @@ func (r release) compile(ctx context.Context, p platform) error {
 	linker := fmt.Sprintf("-s -w -X main.version=v%s -X main.revision=%s", r.version, r.revision)
 	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", linker, "-o", r.binary(p), "./cmd/countersign")
 	c.Dir, c.Stderr = r.source, r.log
-	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0")
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("go build for %s: %w", p, err)
 	}

@@ -83,7 +83,13 @@ func (s *Service) Start(ctx context.Context) error {
 	for _, purchase := range pending {
 		tasks = append(tasks, purchaseTask(KindAcknowledge, purchase, s.now()))
 	}
-	return errors.Join(s.putAll(ctx, tasks), s.putProbe(ctx, nil))
+	switch _, err := s.db.OldestQueuedVerification(ctx); {
+	case err == nil:
+		tasks = append(tasks, jobs.Task{Kind: KindProbe, Key: RepeatingKey, Due: s.now()})
+	case !errors.Is(err, sqldb.ErrNotFound):
+		return err
+	}
+	return s.putAll(ctx, tasks)
 }
 
 // The payloads of tasks.

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/oauth2/jwt"
 
-	"github.com/countersign/countersign/internal/play/playdoc"
+	"github.com/countersign/countersign/conformance/playdoc"
 	"github.com/countersign/countersign/internal/play/publisher"
 )
 

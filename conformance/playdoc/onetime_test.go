@@ -3,7 +3,7 @@ package playdoc_test
 import (
 	"testing"
 
-	"github.com/countersign/countersign/internal/play/playdoc"
+	"github.com/countersign/countersign/conformance/playdoc"
 	"github.com/countersign/countersign/internal/play/publisher"
 )
 

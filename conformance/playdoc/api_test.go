@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/countersign/countersign/internal/play/playdoc"
+	"github.com/countersign/countersign/conformance/playdoc"
 	"github.com/countersign/countersign/internal/play/publisher"
 )
 

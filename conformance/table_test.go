@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/iap-conformance.md anew")
 
-const tableFile = "../../../docs/iap-conformance.md"
+const tableFile = "../docs/iap-conformance.md"
 
 const tableIntroduction = `# In-app purchases: conformance
 
@@ -23,7 +23,7 @@ The rules of [in-app purchases](iap.md), each as a test. A test buys, pays, decl
 
 There are two simulations, and each test runs with both: with one on SQLite, and with the other on PostgreSQL. ` + "`playfake`" + ` was written together with the addon. ` + "`playdoc`" + ` was written independently, from Google's public documentation alone. Both can do every case.
 
-The test run writes this page: ` + "`go test ./internal/addon/conformance -update`" + `. A run whose results differ from this page fails. The numbers are those of the sections of the project's notes on Google Play.
+The test run writes this page: ` + "`go test ./conformance -update`" + `. A run whose results differ from this page fails. The numbers are those of the sections of the project's notes on Google Play.
 
 `
 
@@ -66,7 +66,7 @@ func compareTable(t *testing.T, o *outcomes) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(committed), page); diff != "" {
-		t.Errorf("run go test ./internal/addon/conformance -update (-page +run):\n%s", diff)
+		t.Errorf("run go test ./conformance -update (-page +run):\n%s", diff)
 	}
 }
 

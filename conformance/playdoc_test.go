@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/countersign/countersign/conformance/playdoc"
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/dbtest"
-	"github.com/countersign/countersign/internal/play/playdoc"
 )
 
 // doc drives [playdoc.Play].

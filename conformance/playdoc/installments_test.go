@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/countersign/countersign/internal/play/playdoc"
+	"github.com/countersign/countersign/conformance/playdoc"
 )
 
 func TestACancellationOfInstallmentsWaitsForTheCommittedPayments(t *testing.T) {

@@ -127,7 +127,7 @@ func apiOptions(c *dbtest.Clock) api.Options {
 
 // oracle compares answers with the OpenAPI document. To read that takes as long as a case.
 var oracle = sync.OnceValues(func() (*webtest.Oracle, error) {
-	document, err := os.ReadFile("../api/openapi.json")
+	document, err := os.ReadFile("../internal/addon/api/openapi.json")
 	if err != nil {
 		return nil, err
 	}

@@ -20,12 +20,12 @@ import (
 
 	"golang.org/x/oauth2/jwt"
 
-	"github.com/countersign/countersign/internal/play/playdoc"
+	"github.com/countersign/countersign/conformance/playdoc"
 )
 
 // The requests are those of Google's generated client.
 func TestRequestsOfTheOfficialClientAreAnswered(t *testing.T) {
-	file, err := os.ReadFile("../testdata/requests.txt")
+	file, err := os.ReadFile("../../internal/play/testdata/requests.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

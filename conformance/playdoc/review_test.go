@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/countersign/countersign/internal/play/playdoc"
+	"github.com/countersign/countersign/conformance/playdoc"
 )
 
 func TestTheFirstAnswerToAChargebackReviewCounts(t *testing.T) {

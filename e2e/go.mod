@@ -1,0 +1,16 @@
+module github.com/countersign/countersign/e2e
+
+go 1.26.0
+
+require github.com/countersign/countersign v0.0.0
+
+require (
+	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/pgx/v5 v5.12.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+)
+
+replace github.com/countersign/countersign => ../
