@@ -35,6 +35,7 @@ func php(t *testing.T, dir string, env []string, args ...string) result {
 }
 
 func TestUpdatePHPRunsTheUpdateFromATerminal(t *testing.T) {
+	t.Parallel()
 	dbtest.NeedProgram(t, "php")
 	dir := t.TempDir()
 	if r := php(t, dir, nil, "--plan"); r.code != 0 || !strings.Contains(r.out, "Create the tables") {
@@ -57,6 +58,7 @@ func TestUpdatePHPRunsTheUpdateFromATerminal(t *testing.T) {
 }
 
 func TestUpdatePHPPassesTheExitCodeOn(t *testing.T) {
+	t.Parallel()
 	dbtest.NeedProgram(t, "php")
 	dir := t.TempDir()
 	if r := php(t, dir, nil, "--bogus"); r.code != cli.ExitUsage || !strings.Contains(r.err, "unknown flag --bogus") {
@@ -121,6 +123,7 @@ func phpServer(t *testing.T, dir string) string {
 
 // The shim lies in the web root: without a data folder named, it chooses one beside that.
 func TestUpdatePHPPutsTheDataBesideTheWebRoot(t *testing.T) {
+	t.Parallel()
 	dbtest.NeedProgram(t, "php")
 	base := t.TempDir()
 	addons := filepath.Join(base, "site", "blog", "api-addons")

@@ -30,6 +30,7 @@ func makeKeystore(t *testing.T, password string) (path string) {
 }
 
 func TestTheSigningKeyIsRSA2048AndValidFor10000Days(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(makeKeystore(t, "correct horse"))
 	if err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ func damagePage(t *testing.T, path string, page int64) {
 
 // Doctor names the file of a broken page, wherever that is, what it means and what to do.
 func TestDoctorNamesTheFileOfABrokenPage(t *testing.T) {
+	t.Parallel()
 	for _, service := range []struct {
 		file, variable string
 		setUp          []string

@@ -16,6 +16,7 @@ import (
 
 // Doctor fails when a site serves the key file of its data folder, and only then.
 func TestDoctorFetchesItsKeyFile(t *testing.T) {
+	t.Parallel()
 	base := t.TempDir()
 	env := environment{envData: filepath.Join(base, "site", "shop"), envAddonData: filepath.Join(base, "site", "api-addons", "data")}
 	for _, args := range [][]string{{"store", "workspace", "create", "ada"}, {"addon", "update"}} {

@@ -15,6 +15,7 @@ import (
 
 // A file in the database's place is named, with what to do, and stays as it is.
 func TestFileThatIsNotADatabaseIsNamed(t *testing.T) {
+	t.Parallel()
 	for _, service := range []struct {
 		file     string
 		setUp    []string

@@ -333,6 +333,7 @@ func TestServersKeepTheirLimits(t *testing.T) {
 
 // The reader of a log may end before the server, as in serve | head. The signal is that of a terminal that closes.
 func TestAServerGoesOnWithoutAReaderOfItsLog(t *testing.T) {
+	t.Parallel()
 	server := exec.CommandContext(t.Context(), program, "store", "serve", "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--fail-limit", "0", "--log", "text", "--json", "--data", shop(t))
 	stdout, err1 := server.StdoutPipe()
 	stderr, err2 := server.StderrPipe()

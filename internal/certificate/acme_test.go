@@ -232,6 +232,7 @@ func (i issued) await(t *testing.T, wanted func(*x509.Certificate) bool) *x509.C
 func anything(*x509.Certificate) bool { return true }
 
 func TestACertificateIsObtainedAndRenewed(t *testing.T) {
+	t.Parallel()
 	ln := listen(t)
 	_, unused := free(t)
 	pebble := startAuthority(t, 20, unused, ln.Addr().(*net.TCPAddr).Port)
@@ -254,6 +255,7 @@ func TestACertificateIsObtainedAndRenewed(t *testing.T) {
 }
 
 func TestACertificateIsObtainedByPlainHTTPAndKept(t *testing.T) {
+	t.Parallel()
 	plain, ln := listen(t), listen(t)
 	_, unused := free(t)
 	pebble := startAuthority(t, 3600, plain.Addr().(*net.TCPAddr).Port, unused)

@@ -242,6 +242,7 @@ func TestStreamsOfAConnectionAreLimited(t *testing.T) {
 }
 
 func TestResettingStreamsEndsTheConnection(t *testing.T) {
+	t.Parallel()
 	h := newReading()
 	s := startTLS(t, h, ServerOptions{})
 	defer close(h.leave)
@@ -257,6 +258,7 @@ func TestResettingStreamsEndsTheConnection(t *testing.T) {
 }
 
 func TestAStopFinishesRequestsOfHTTP2AndAnnouncesItself(t *testing.T) {
+	t.Parallel()
 	h := newReading()
 	s := startTLS(t, NewEdge(Options{}).Wrap(func(w http.ResponseWriter, r *http.Request) error {
 		h.ServeHTTP(w, r)
