@@ -24,7 +24,7 @@ func (a *Addon) newBackups() *backup.Keeper {
 	k := &backup.Keeper{
 		Service: &backup.Service{Location: a.location, Database: a.options.database(), Now: a.now},
 		DB:      a.database, May: func(actor people.Actor) error { return access.May(actor, access.Operate) },
-		Box: a.key.Box, SameKeyFile: func(ctx context.Context, tx sqldb.Queries) error { return a.guard.SameKeyFile(ctx, addondb.In(tx)) }, Log: a.log,
+		Box: a.guard.Box, SameKeyFile: func(ctx context.Context, tx sqldb.Queries) error { return a.guard.SameKeyFile(ctx, addondb.In(tx)) }, Log: a.log,
 	}
 	k.Handle(a.queue)
 	return k

@@ -52,7 +52,7 @@ func TestAKilledPullLosesNothing(t *testing.T) {
 				t.Fatal("a pull takes more points than expected")
 			}
 			p.play.SendTest()
-			done = dbtest.Killed(t, p.At, "pull "+strconv.Itoa(point)+" "+p.url)
+			done = dbtest.Killed(t, p.At, strconv.Itoa(point)+" "+p.url)
 			list, err := p.Members.Messages(t.Context(), operator, 0, 100)
 			if err != nil {
 				t.Fatal(err)

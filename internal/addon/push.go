@@ -23,7 +23,7 @@ var (
 // Unavailable means that the sender has to try again. A notification that can't be read is dropped,
 // because it would come again.
 func (a *Addon) ReceivePush(ctx context.Context, bearer string, body []byte) error {
-	if err := a.ready(); err != nil {
+	if err := a.guard.Ready(); err != nil {
 		return err
 	}
 	if bearer == "" {

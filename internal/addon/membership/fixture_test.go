@@ -130,7 +130,9 @@ func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
 		(*store).clock = func() time.Time { return f.clock.Now().Truncate(time.Second) }
 	}
 	f.selling = iap.Selling{Enabled: true, Application: application, ServiceAccount: []byte("{}"), Packages: map[string]int64{"silver_monthly": silver, "gold_monthly": gold}}
-	guard := &access.Guard{Installed: func() bool { return true }, Ready: func() error { return nil }, Box: func() *keyfile.Box { return box }, Now: f.now}
+	guard := &access.Guard{Now: f.now}
+	guard.Open(box)
+	guard.SetState(access.StateReady)
 	f.Service = New(Options{
 		DB: addondb.New(db), Guard: guard, Log: slog.New(slog.DiscardHandler),
 		Selling: func(context.Context) (iap.Selling, error) { f.mu.Lock(); defer f.mu.Unlock(); return f.selling, nil },

@@ -314,7 +314,7 @@ func (f *fixture) rekey(t *testing.T, lost bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.guard.Box = func() *keyfile.Box { return fresh }
+	f.guard.Open(fresh)
 }
 
 func keySet(t *testing.T, text []byte) jose.JSONWebKeySet {
