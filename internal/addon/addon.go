@@ -92,8 +92,6 @@ type Addon struct {
 	people   *people.People
 	sender   *hook.Sender
 	queue    *jobs.Queue
-	plays    plays
-	pushes   pushes
 	chain    *people.AuditChain
 	requests requests
 	// requestsUnconfirmed counts those in commits whose outcome is unknown.
@@ -172,9 +170,15 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 		database.Watch(w)
 	}
 	a.guard.Watch(database)
-	a.plays, a.pushes.url, a.pushes.now = plays{url: o.PlayURL, now: o.Now}, o.PlayURL, o.Now
-	a.openMembers()
-	a.openPull()
+	a.Members = membership.New(membership.Options{DB: a.db, Guard: a.guard, IAP: a.IAP, Events: a.Events, PlayURL: o.PlayURL, Log: o.Log})
+	a.Simulator = simulator.New(simulator.Options{DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Members: a.Members, Events: a.Events, Log: o.Log})
+	a.Members.Handle(a.queue)
+	a.Simulator.Handle(a.queue)
+	database.Watch(a.Members.Watcher())
+	a.IAP.WatchRanks(a.Members.RulesChanged)
+	a.Settings.WatchPublished(func(ctx context.Context, tx *addondb.DB, before, after iap.Values) error {
+		return errors.Join(a.Members.Published(ctx, tx, before, after), a.Simulator.Published(ctx, tx, before, after))
+	})
 	return a, nil
 }
 

@@ -40,7 +40,7 @@ func (a *Addon) diagnose(ctx context.Context, quick bool) []health.Finding {
 	} {
 		findings = append(findings, examine(ctx, one.name, one.check))
 	}
-	findings = append(findings, a.checkPlayURL()...)
+	findings = append(findings, a.Members.CheckPlayURL()...)
 	report, err := a.chain.VerifyNewest(ctx, people.Operator("doctor"), people.NewestAudits)
 	return append(findings, health.Audit(report, err, a.now(), "countersign addon audit verify"))
 }
@@ -60,16 +60,4 @@ func examine(ctx context.Context, name string, check func(context.Context) (heal
 	}
 	found.Name = name
 	return found
-}
-
-// checkPlayURL reports an address that replaces those of Google Play.
-func (a *Addon) checkPlayURL() []health.Finding {
-	at := a.options.PlayURL
-	if at == "" {
-		return nil
-	}
-	return []health.Finding{{
-		Name: "app store", Level: health.Warn, What: "Google Play is replaced by " + at,
-		Why: "Purchases count that this address confirms.", Fix: "Unset COUNTERSIGN_PLAY_URL to ask Google, unless the address is a proxy of yours",
-	}}
 }

@@ -2,7 +2,6 @@ package addon
 
 import (
 	"context"
-	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/jobs"
@@ -10,20 +9,12 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-const (
-	KindPull     = kindPull
-	PullBatch    = pullBatch
-	PullPause    = pullPause
-	RequestsKept = requestsKept
-)
+const RequestsKept = requestsKept
 
-func (a *Addon) Box() *keyfile.Box                           { return a.guard.Box() }
-func (a *Addon) DB() *addondb.DB                             { return a.db }
-func (a *Addon) EnsurePull(ctx context.Context) error        { return a.ensurePull(ctx) }
-func (a *Addon) ForgetRequests()                             { a.forgetRequests() }
-func (a *Addon) PruneRequests(ctx context.Context) error     { return a.pruneRequests(ctx) }
-func (a *Addon) Pull(ctx context.Context) (time.Time, error) { return a.doPull(ctx, nil) }
-func (a *Addon) Queue() *jobs.Queue                          { return a.queue }
-func (a *Addon) SQL() *sqldb.DB                              { return a.database }
-func (a *Addon) SetPlayURL(url string)                       { a.plays.url = url }
-func (a *Addon) WriteRequests(ctx context.Context)           { a.writeRequests(ctx) }
+func (a *Addon) Box() *keyfile.Box                       { return a.guard.Box() }
+func (a *Addon) DB() *addondb.DB                         { return a.db }
+func (a *Addon) ForgetRequests()                         { a.forgetRequests() }
+func (a *Addon) PruneRequests(ctx context.Context) error { return a.pruneRequests(ctx) }
+func (a *Addon) Queue() *jobs.Queue                      { return a.queue }
+func (a *Addon) SQL() *sqldb.DB                          { return a.database }
+func (a *Addon) WriteRequests(ctx context.Context)       { a.writeRequests(ctx) }

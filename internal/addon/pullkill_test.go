@@ -36,7 +36,7 @@ func pullAndWait(step string, place dbtest.DB) error {
 		return err
 	}
 	pulls.Store(true)
-	if _, err := a.Pull(ctx); err != nil {
+	if _, err := a.Members.Pull(ctx, nil); err != nil {
 		return err
 	}
 	fmt.Println("waiting: done")

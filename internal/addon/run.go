@@ -30,7 +30,7 @@ func (a *Addon) Run(ctx context.Context) error {
 	work.Start("schedule of backups", a.Backups.Run)
 	work.Start("events", a.Events.Run)
 	work.Start("memberships", a.startMembers)
-	work.Start("pulled notifications", a.keepPulling)
+	work.Start("pulled notifications", a.Members.KeepPulling)
 	work.Start("cache of API credentials", a.Credentials.Run)
 	work.Start("last uses and requests", a.writeEvery)
 	work.Start("old rows", a.tidyEvery)
@@ -69,6 +69,22 @@ func (a *Addon) awaitUpdate(ctx context.Context) error {
 		_ = a.Setup.TidyLinkFile(ctx) // that it can't be removed is said once the addon is set up
 		if !a.Setup.Sleep(ctx, 500*time.Millisecond) {
 			return nil
+		}
+	}
+}
+
+// startMembers puts the tasks that repeat, as soon as the database answers.
+func (a *Addon) startMembers(ctx context.Context) {
+	for {
+		err := errors.Join(a.Members.Start(ctx), a.Simulator.Start(ctx))
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if !fault.IsUnavailable(err) {
+			a.log.Error("the tasks of memberships could not be begun", "cause", err)
+		}
+		if !group.Sleep(ctx, time.Second, nil) {
+			return
 		}
 	}
 }

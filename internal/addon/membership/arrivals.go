@@ -1,4 +1,4 @@
-package addon
+package membership
 
 import (
 	"context"
@@ -20,29 +20,29 @@ const (
 
 // CheckArrivals finds out whether notifications of the app's store can be accepted and have arrived, and whether purchases of
 // license testers are accepted and were verified. It asks the database alone.
-func (a *Addon) CheckArrivals(ctx context.Context, actor people.Actor) ([]health.Finding, error) {
-	if err := a.guard.May(actor, access.ManageSettings); err != nil {
+func (s *Service) CheckArrivals(ctx context.Context, actor people.Actor) ([]health.Finding, error) {
+	if err := s.guard.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
-	selling, err := a.IAP.Selling(ctx)
+	selling, err := s.selling(ctx)
 	if err != nil {
 		return nil, err
 	}
-	notifications, err := a.checkNotifications(ctx, selling)
+	notifications, err := s.checkNotifications(ctx, selling)
 	if err != nil {
 		return nil, err
 	}
-	verified, err := a.db.HasPurchases(ctx, string(entitle.Test))
+	verified, err := s.db.HasPurchases(ctx, string(entitle.Test))
 	notifications.Name = CheckNotifications
 	return []health.Finding{notifications, testersFinding(selling.TestPurchases, verified)}, err
 }
 
-func (a *Addon) checkNotifications(ctx context.Context, selling iap.Selling) (health.Finding, error) {
-	found, err := a.IAP.CheckNotifications(ctx)
+func (s *Service) checkNotifications(ctx context.Context, selling iap.Selling) (health.Finding, error) {
+	found, err := s.iap.CheckNotifications(ctx)
 	if err != nil || found.Level != health.OK || !selling.Enabled || selling.Simulated {
 		return found, err
 	}
-	last, err := a.Members.LastNotification(ctx)
+	last, err := s.LastNotification(ctx)
 	if !last.IsZero() {
 		found.What += ". The last one arrived on " + last.UTC().Format(time.RFC3339)
 		return found, err
@@ -68,4 +68,16 @@ func testersFinding(rule entitle.TestPurchases, verified bool) health.Finding {
 		found.What += fmt.Sprintf(". Test users: %d", len(rule.Users))
 	}
 	return found
+}
+
+// CheckPlayURL reports an address that replaces those of Google Play.
+func (s *Service) CheckPlayURL() []health.Finding {
+	at := s.clients.url
+	if at == "" {
+		return nil
+	}
+	return []health.Finding{{
+		Name: "app store", Level: health.Warn, What: "Google Play is replaced by " + at,
+		Why: "Purchases count that this address confirms.", Fix: "Unset COUNTERSIGN_PLAY_URL to ask Google, unless the address is a proxy of yours",
+	}}
 }

@@ -1,4 +1,4 @@
-package addon
+package membership
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/iap"
-	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/play"
 )
@@ -22,18 +21,18 @@ var (
 // who sent it: without a valid one it is an error of kind Unauthorized (push_refused). Kind
 // Unavailable means that the sender has to try again. A notification that can't be read is dropped,
 // because it would come again.
-func (a *Addon) ReceivePush(ctx context.Context, bearer string, body []byte) error {
-	if err := a.guard.Ready(); err != nil {
+func (s *Service) ReceivePush(ctx context.Context, bearer string, body []byte) error {
+	if err := s.guard.Ready(); err != nil {
 		return err
 	}
 	if bearer == "" {
 		return errPushRefused
 	}
-	selling, err := a.IAP.Selling(ctx)
+	selling, err := s.selling(ctx)
 	if err != nil {
 		return err
 	}
-	verifier, err := a.pushes.open(selling)
+	verifier, err := s.verifiers.open(selling)
 	if err != nil {
 		return err
 	}
@@ -43,30 +42,27 @@ func (a *Addon) ReceivePush(ctx context.Context, bearer string, body []byte) err
 		}
 		return fault.WithCause(fault.Unavailable("store_unavailable", "The keys of the app's store can't be read"), err)
 	}
-	return a.receive(ctx, body)
+	return s.receive(ctx, body)
 }
 
 // receive stores a notification whose sender was authenticated.
-func (a *Addon) receive(ctx context.Context, body []byte) error {
+func (s *Service) receive(ctx context.Context, body []byte) error {
 	n, err := play.ParsePush(body)
 	if err != nil {
-		a.log.Warn("a notification of the app's store can't be read, and was dropped", "cause", err)
+		s.log.Warn("a notification of the app's store can't be read, and was dropped", "cause", err)
 		return nil
 	}
-	err = a.Members.Receive(ctx, membership.Notification{
-		MessageID: n.MessageID, Application: n.Package, Kind: membership.NotificationKind(n.Kind), Code: n.Code,
-		Product: n.ProductID, Token: n.Token, OrderID: n.OrderID, Body: body,
-	})
+	err = s.Receive(ctx, n, body)
 	if fault.HasKind(err, countersign.KindInvalid) {
-		a.log.Warn("a notification of the app's store was dropped", "cause", err)
+		s.log.Warn("a notification of the app's store was dropped", "cause", err)
 		return nil
 	}
 	return err
 }
 
-// pushes keeps the verifier of push messages, with the keys that it has read, while the settings
+// verifiers keeps the verifier of push messages, with the keys that it has read, while the settings
 // stay the same.
-type pushes struct {
+type verifiers struct {
 	// url replaces the address of Google's keys, "" for those.
 	url string
 	now func() time.Time
@@ -77,19 +73,19 @@ type pushes struct {
 }
 
 // open returns the verifier for settings.
-func (p *pushes) open(s iap.Selling) (*play.Verifier, error) {
+func (v *verifiers) open(s iap.Selling) (*play.Verifier, error) {
 	if s.PushAudience == "" || s.PushServiceAccount == "" {
 		return nil, errPushSetUp
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.verifier != nil && p.audience == s.PushAudience && p.account == s.PushServiceAccount {
-		return p.verifier, nil
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.verifier != nil && v.audience == s.PushAudience && v.account == s.PushServiceAccount {
+		return v.verifier, nil
 	}
-	v, err := play.NewVerifier(play.VerifierOptions{Audience: s.PushAudience, Account: s.PushServiceAccount, URL: p.url, Now: p.now})
+	verifier, err := play.NewVerifier(play.VerifierOptions{Audience: s.PushAudience, Account: s.PushServiceAccount, URL: v.url, Now: v.now})
 	if err != nil {
 		return nil, fault.WithCause(errPushSetUp, err)
 	}
-	p.verifier, p.audience, p.account = v, s.PushAudience, s.PushServiceAccount
-	return v, nil
+	v.verifier, v.audience, v.account = verifier, s.PushAudience, s.PushServiceAccount
+	return verifier, nil
 }

@@ -1,4 +1,4 @@
-package addon
+package membership
 
 import (
 	"context"
@@ -13,15 +13,15 @@ import (
 // CheckStore tests the connection to the app's store with the published settings: the key, the
 // access token, the package, and each permission. It changes nothing there. Settings with which
 // no store can be asked are a conflict (not_configured), and so is test mode (test_mode).
-func (a *Addon) CheckStore(ctx context.Context, actor people.Actor) ([]play.Check, error) {
-	if err := a.guard.May(actor, access.ManageSettings); err != nil {
+func (s *Service) CheckStore(ctx context.Context, actor people.Actor) ([]play.Check, error) {
+	if err := s.guard.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
-	selling, err := a.IAP.Selling(ctx)
+	selling, err := s.selling(ctx)
 	if err != nil {
 		return nil, err
 	}
-	client, err := a.storeClient(selling)
+	client, err := s.storeClient(selling)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (a *Addon) CheckStore(ctx context.Context, actor people.Actor) ([]play.Chec
 }
 
 // storeClient returns the client of the real store.
-func (a *Addon) storeClient(selling iap.Selling) (*play.Client, error) {
+func (s *Service) storeClient(selling iap.Selling) (*play.Client, error) {
 	switch {
 	case selling.Simulated:
 		return nil, fault.Conflict("test_mode", "Test mode is on: the store is not contacted")
@@ -38,7 +38,7 @@ func (a *Addon) storeClient(selling iap.Selling) (*play.Client, error) {
 	case selling.ServiceAccount == nil:
 		return nil, fault.Conflict("not_configured", "No service account is published")
 	}
-	google, err := a.plays.open(selling)
+	google, err := s.clients.open(selling)
 	if err != nil {
 		return nil, fault.WithCause(fault.Conflict("not_configured", "The published service account can't be used"), err)
 	}
