@@ -133,7 +133,7 @@ func (o Options) database() sqldb.Options {
 }
 
 // Open opens the addon's database. It makes no tables: that is for
-// [Addon.Update]. A database that is down shows in the first call that needs it.
+// [setup.Service.Update]. A database that is down shows in the first call that needs it.
 func Open(ctx context.Context, o Options) (*Addon, error) {
 	if o.Now == nil {
 		o.Now = time.Now

@@ -30,7 +30,7 @@ func TestAnAlertEndsWithItsCause(t *testing.T) {
 	}
 	pulled := func(t *testing.T, f *fixture, failed error) {
 		t.Helper()
-		if err := f.NotePull(t.Context(), "projects/p/subscriptions/s", failed); err != nil {
+		if err := f.notePull(t.Context(), "projects/p/subscriptions/s", failed); err != nil {
 			t.Fatal(err)
 		}
 	}

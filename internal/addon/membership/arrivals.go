@@ -42,7 +42,7 @@ func (s *Service) checkNotifications(ctx context.Context, selling iap.Selling) (
 	if err != nil || found.Level != health.OK || !selling.Enabled || selling.Simulated {
 		return found, err
 	}
-	last, err := s.LastNotification(ctx)
+	last, err := s.db.LastMessageAt(ctx, SimulatedPrefix+"%") // of the real store
 	if !last.IsZero() {
 		found.What += ". The last one arrived on " + last.UTC().Format(time.RFC3339)
 		return found, err

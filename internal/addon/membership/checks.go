@@ -116,12 +116,6 @@ func (s *Service) doSilence(ctx context.Context, _ []byte) (again time.Time, err
 	return next, s.resolve(ctx, s.db, alertSilence, "")
 }
 
-// LastNotification returns when the last notification of the real store arrived, zero for never.
-func (s *Service) LastNotification(ctx context.Context) (time.Time, error) {
-	last, err := s.db.LastMessageAt(ctx, SimulatedPrefix+"%")
-	return last.Time, err
-}
-
 // reputMessages puts the tasks of notifications that have waited for long.
 func (s *Service) reputMessages(ctx context.Context) error {
 	const limit, age = 1000, 15 * time.Minute

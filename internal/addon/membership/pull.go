@@ -62,7 +62,7 @@ func (s *Service) Pull(ctx context.Context, _ []byte) (again time.Time, err erro
 	if ctx.Err() != nil {
 		return time.Time{}, err
 	}
-	if noted := s.NotePull(ctx, selling.PullSubscription, err); err == nil {
+	if noted := s.notePull(ctx, selling.PullSubscription, err); err == nil {
 		err = noted
 	}
 	if err != nil {
@@ -106,9 +106,9 @@ func (s *Service) storePulled(ctx context.Context, google *play.Client, subscrip
 	return errors.Join(failed, google.AcknowledgeMessages(ctx, subscription, stored))
 }
 
-// NotePull raises an alert when notifications can't be pulled from a subscription until somebody changes something, and
+// notePull raises an alert when notifications can't be pulled from a subscription until somebody changes something, and
 // resolves it when they can. failed is why they could not be pulled, nil when they were.
-func (s *Service) NotePull(ctx context.Context, subscription string, failed error) error {
+func (s *Service) notePull(ctx context.Context, subscription string, failed error) error {
 	reason, _ := reasonOf(failed)
 	problem := ""
 	switch reason {

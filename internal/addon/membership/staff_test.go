@@ -256,15 +256,15 @@ func TestATheftWhoseReportCouldNotBeWrittenIsReportedAtTheNextAttempt(t *testing
 
 func TestAnAlertThatCouldNotBeResolvedIsResolvedByTheNextCall(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		if err := f.NotePull(t.Context(), "sub", &play.Error{Reason: play.Unauthorized}); err != nil {
+		if err := f.notePull(t.Context(), "sub", &play.Error{Reason: play.Unauthorized}); err != nil {
 			t.Fatal(err)
 		}
 		interrupted, cancel := context.WithCancel(t.Context())
 		cancel()
-		if f.NotePull(interrupted, "sub", nil) == nil {
+		if f.notePull(interrupted, "sub", nil) == nil {
 			t.Fatal("it was resolved")
 		}
-		if err := f.NotePull(t.Context(), "sub", nil); err != nil {
+		if err := f.notePull(t.Context(), "sub", nil); err != nil {
 			t.Fatal(err)
 		}
 		if open, err := f.Alerts(t.Context(), operator); err != nil || len(open) > 0 {
