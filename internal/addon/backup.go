@@ -2,6 +2,7 @@ package addon
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/access"
@@ -28,4 +29,17 @@ func (a *Addon) newBackups() *backup.Keeper {
 	}
 	k.Handle(a.queue)
 	return k
+}
+
+// Move copies all rows into an empty database, as [backup.Service.Move] says, and writes that into
+// its audit log. The addon is prepared, and is not changed.
+func (a *Addon) Move(ctx context.Context, actor people.Actor, o backup.MoveOptions) (backup.Moved, error) {
+	if err := access.May(actor, access.Operate); err != nil {
+		return backup.Moved{}, err
+	}
+	o.Record = func(ctx context.Context, to *sqldb.DB, m backup.Moved) error {
+		event := people.Event{Action: access.ActionAddonMove, Before: string(m.From), After: string(m.To), Detail: fmt.Sprintf("%d rows", m.Rows())}
+		return to.Tx(ctx, func(q sqldb.Queries) error { return a.guard.Audit(ctx, addondb.In(q), actor, event) })
+	}
+	return a.Backups.Service.Move(ctx, a.database, o)
 }
