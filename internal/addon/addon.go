@@ -170,16 +170,21 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 		database.Watch(w)
 	}
 	a.guard.Watch(database)
-	a.Members = membership.New(membership.Options{DB: a.db, Guard: a.guard, IAP: a.IAP, Events: a.Events, PlayURL: o.PlayURL, Log: o.Log})
-	a.Simulator = simulator.New(simulator.Options{DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Members: a.Members, Events: a.Events, Log: o.Log})
+	a.openMembers()
+	return a, nil
+}
+
+// openMembers opens the memberships with the two stores that they ask.
+func (a *Addon) openMembers() {
+	a.Members = membership.New(membership.Options{DB: a.db, Guard: a.guard, IAP: a.IAP, Events: a.Events, PlayURL: a.options.PlayURL, Log: a.log})
+	a.Simulator = simulator.New(simulator.Options{DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Members: a.Members, Events: a.Events, Log: a.log})
 	a.Members.Handle(a.queue)
 	a.Simulator.Handle(a.queue)
-	database.Watch(a.Members.Watcher())
+	a.database.Watch(a.Members.Watcher())
 	a.IAP.WatchRanks(a.Members.RulesChanged)
 	a.Settings.WatchPublished(func(ctx context.Context, tx *addondb.DB, before, after iap.Values) error {
 		return errors.Join(a.Members.Published(ctx, tx, before, after), a.Simulator.Published(ctx, tx, before, after))
 	})
-	return a, nil
 }
 
 // Close writes what is still to be written of the credentials' last uses, of the
