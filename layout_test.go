@@ -15,89 +15,24 @@ import (
 
 const module = "github.com/countersign/countersign"
 
-// mayImport is the plan of the packages: each package of ours, and the others
-// of ours it may import. Packages not named here may not exist.
-var mayImport = map[string][]string{
-	"":                          {},
-	"app":                       {"", "license"},
-	"bench":                     {"bench/program", "internal/addon", "internal/addon/usertoken", "internal/keyfile", "internal/people", "internal/play/playfake", "internal/requestid", "internal/store", "internal/store/requests", "internal/store/sample", "internal/web"},
-	"bench/chaos":               {"bench/program", "internal/store/sample"},
-	"bench/program":             {},
-	"bench/step":                {},
-	"conformance":               {}, // tests alone
-	"conformance/playdoc":       {},
-	"cmd/countersign":           {"", "app", "internal/addon", "internal/addon/access", "internal/addon/api", "internal/addon/events", "internal/addon/iap", "internal/addon/membership", "internal/addon/pages", "internal/addon/sample", "internal/addon/settings", "internal/addon/simulator", "internal/backup", "internal/blob", "internal/certificate", "internal/cli", "internal/config", "internal/dial", "internal/fault", "internal/frame", "internal/group", "internal/health", "internal/jobs", "internal/keyfile", "internal/limit", "internal/measure", "internal/people", "internal/play", "internal/requestid", "internal/sqldb", "internal/store", "internal/store/api", "internal/store/licensing", "internal/store/media", "internal/store/pages", "internal/store/requests", "internal/store/sample", "internal/store/transfer", "internal/store/validation", "internal/thirdparty", "internal/usage", "internal/web", "license"},
-	"e2e":                       {},
-	"internal/addon":            {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/events", "internal/addon/iap", "internal/addon/input", "internal/addon/membership", "internal/addon/numbers", "internal/addon/settings", "internal/addon/simulator", "internal/addon/usertoken", "internal/backup", "internal/cached", "internal/dial", "internal/fault", "internal/group", "internal/health", "internal/hook", "internal/jobs", "internal/keyfile", "internal/people", "internal/people/peopledb", "internal/play", "internal/sqldb", "internal/token", "internal/usage", "internal/wording", "license"},
-	"e2e/play":                  {"internal/play/playfake"},
-	"internal/addon/access":     {"internal/addon/addondb", "internal/backup", "internal/fault", "internal/keyfile", "internal/people", "internal/sqldb"},
-	"internal/addon/addondb":    {"", "internal/jobs", "internal/people/peopledb", "internal/sqldb"},
-	"internal/addon/addontest":  {"", "internal/addon", "internal/addon/addondb", "internal/addon/iap", "internal/addon/settings", "internal/dbtest", "internal/people", "internal/sqldb"},
-	"internal/addon/api":        {"", "internal/addon", "internal/addon/events", "internal/addon/membership", "internal/addon/settings", "internal/fault", "internal/limit", "internal/people", "internal/play", "internal/prepared", "internal/sqldb", "internal/web", "internal/wording"},
-	"internal/addon/entitle":    {"internal/play"},
-	"internal/addon/events":     {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/input", "internal/dial", "internal/fault", "internal/health", "internal/hook", "internal/jobs", "internal/keyfile", "internal/people", "internal/sqldb"},
-	"internal/addon/iap":        {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/input", "internal/cached", "internal/fault", "internal/health", "internal/keyfile", "internal/people", "internal/play", "internal/sqldb", "internal/wording"},
-	"internal/addon/input":      {"internal/addon/secretscan", "internal/fault"},
-	"internal/addon/membership": {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/iap", "internal/addon/input", "internal/addon/numbers", "internal/cached", "internal/fault", "internal/group", "internal/jobs", "internal/keyfile", "internal/limit", "internal/people", "internal/play", "internal/prepared", "internal/sqldb"},
-	"internal/addon/numbers":    {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/fault", "internal/people"},
-	"internal/addon/pages":      {"", "internal/addon", "internal/addon/events", "internal/addon/iap", "internal/addon/membership", "internal/addon/numbers", "internal/addon/settings", "internal/addon/simulator", "internal/fault", "internal/frame", "internal/health", "internal/people", "internal/play", "internal/spreadsheet", "internal/web"},
-	"internal/addon/sample":     {},
-	"internal/addon/secretscan": {},
-	"internal/addon/simulator":  {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/events", "internal/addon/iap", "internal/addon/input", "internal/addon/membership", "internal/fault", "internal/jobs", "internal/keyfile", "internal/people", "internal/play", "internal/play/playfake", "internal/prepared", "internal/sqldb"},
-	"internal/addon/settings":   {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/entitle", "internal/addon/iap", "internal/addon/input", "internal/cached", "internal/fault", "internal/people", "internal/sqldb", "internal/wording"},
-	"internal/addon/usertoken":  {},
-	"internal/backup":           {"", "internal/blob", "internal/fault", "internal/group", "internal/jobs", "internal/keyfile", "internal/people", "internal/people/peopledb", "internal/sqldb"},
-	"internal/blob":             {"internal/fault", "internal/wording"},
-	"internal/certificate":      {"internal/fault", "internal/group", "internal/regular"},
-	"internal/cached":           {"internal/group", "internal/sqldb"},
-	"internal/cli":              {"", "internal/fault", "internal/group", "internal/regular", "internal/spreadsheet", "internal/wording"},
-	"internal/config":           {"internal/cli", "internal/fault", "internal/wording"},
-	"internal/dbtest":           {"", "internal/sqldb", "internal/store/storedb", "internal/people/peopledb"},
-	"internal/dial":             {},
-	"internal/fault":            {""},
-	"internal/frame":            {"", "docs", "internal/fault", "internal/health", "internal/people", "internal/thirdparty", "internal/web", "internal/wording"},
-	"internal/group":            {},
-	"internal/health":           {"", "internal/backup", "internal/fault", "internal/jobs", "internal/keyfile", "internal/people", "internal/people/peopledb", "internal/sqldb", "internal/wording"},
-	"internal/hook":             {"internal/dial"},
-	"internal/jobs":             {"", "internal/fault", "internal/group", "internal/sqldb"},
-	"internal/keyfile":          {"", "internal/fault", "internal/group", "internal/regular", "internal/sqldb"},
-	"internal/limit":            {""},
-	"internal/measure":          {"internal/group"},
-	"internal/people":           {"", "internal/fault", "internal/group", "internal/keyfile", "internal/limit", "internal/people/peopledb", "internal/spreadsheet", "internal/sqldb"},
-	"internal/people/peopledb":  {"", "internal/sqldb"},
-	"internal/play":             {"internal/play/publisher"},
-	"internal/play/playfake":    {"internal/play/publisher"},
-	"internal/play/publisher":   {},
-	"internal/prepared":         {},
-	"internal/regular":          {},
-	"internal/requestid":        {},
-	"internal/spreadsheet":      {},
-	"internal/sqldb":            {"", "internal/fault", "internal/group"},
-	"internal/store":            {"", "internal/backup", "internal/blob", "internal/fault", "internal/group", "internal/health", "internal/jobs", "internal/keyfile", "internal/limit", "internal/people", "internal/people/peopledb", "internal/sqldb", "internal/store/access", "internal/store/byitem", "internal/store/licensing", "internal/store/media", "internal/store/requests", "internal/store/rules", "internal/store/storedb", "internal/store/transfer", "internal/store/validation"},
-	"internal/store/access":     {"", "internal/fault", "internal/keyfile", "internal/limit", "internal/people", "internal/sqldb", "internal/store/storedb"},
-	"internal/store/api":        {"", "internal/fault", "internal/limit", "internal/people", "internal/prepared", "internal/store", "internal/store/licensing", "internal/store/media", "internal/store/requests", "internal/store/validation", "internal/web"},
-	"internal/store/byitem":     {"internal/cached", "internal/store/storedb"},
-	"internal/store/licensing":  {"", "internal/cached", "internal/fault", "internal/keyfile", "internal/people", "internal/prepared", "internal/sqldb", "internal/store/access", "internal/store/rules", "internal/store/storedb", "internal/store/validation", "license"},
-	"internal/store/media":      {"", "internal/blob", "internal/fault", "internal/group", "internal/people", "internal/sqldb", "internal/store/access", "internal/store/rules", "internal/store/storedb", "internal/store/validation", "internal/token", "internal/wording"},
-	"internal/store/pages":      {"", "internal/fault", "internal/frame", "internal/health", "internal/people", "internal/requestid", "internal/spreadsheet", "internal/store", "internal/store/licensing", "internal/store/media", "internal/store/requests", "internal/store/snippet", "internal/store/transfer", "internal/store/validation", "internal/web", "internal/wording"},
-	"internal/store/requestdb":  {"internal/sqldb"},
-	"internal/store/requests":   {"", "internal/fault", "internal/group", "internal/people", "internal/requestid", "internal/sqldb", "internal/store/access", "internal/store/requestdb"},
-	"internal/store/rules":      {"", "internal/fault", "internal/keyfile", "internal/sqldb", "internal/store/storedb", "internal/token", "internal/wording"},
-	"internal/store/sample":     {"", "internal/token"},
-	"internal/store/snippet":    {},
-	"internal/store/storedb":    {"", "internal/jobs", "internal/limit", "internal/people/peopledb", "internal/sqldb"},
-	"internal/store/storetest":  {"", "internal/dbtest", "internal/fault", "internal/jobs", "internal/people", "internal/people/peopledb", "internal/prepared", "internal/sqldb", "internal/store", "internal/store/licensing", "internal/store/media", "internal/store/storedb", "internal/store/transfer", "internal/store/validation", "license"},
-	"internal/store/transfer":   {"", "internal/fault", "internal/group", "internal/jobs", "internal/keyfile", "internal/people", "internal/spreadsheet", "internal/sqldb", "internal/store/access", "internal/store/licensing", "internal/store/rules", "internal/store/sample", "internal/store/storedb", "internal/token", "license"},
-	"internal/store/validation": {"", "internal/cached", "internal/fault", "internal/group", "internal/people", "internal/prepared", "internal/sqldb", "internal/store/access", "internal/store/rules", "internal/store/storedb", "internal/token", "internal/usage"},
-	"internal/thirdparty":       {},
-	"internal/token":            {},
-	"internal/usage":            {"", "internal/fault", "internal/sqldb"},
-	"internal/web":              {"", "internal/fault", "internal/group", "internal/limit", "internal/prepared", "internal/requestid"},
-	"internal/webtest":          {""},
-	"internal/wording":          {},
-	"docs":                      {},
-	"release":                   {},
-	"license":                   {""},
+// layers are the packages of the product and of its tools, those of the lowest layer first. A package imports only from
+// layers below its own. Packages not named here may not exist.
+var layers = [][]string{
+	{"", "bench/program", "bench/step", "conformance", "conformance/playdoc", "docs", "e2e", "internal/addon/sample", "internal/addon/secretscan", "internal/addon/usertoken", "internal/dbtest", "internal/dial", "internal/group", "internal/limit", "internal/play/publisher", "internal/prepared", "internal/regular", "internal/requestid", "internal/spreadsheet", "internal/store/snippet", "internal/thirdparty", "internal/token", "internal/webtest", "internal/wording", "release"},
+	{"internal/fault", "internal/hook", "internal/measure", "internal/play", "internal/play/playfake", "internal/store/sample", "license"},
+	{"app", "bench/chaos", "e2e/play", "internal/addon/input", "internal/blob", "internal/certificate", "internal/cli", "internal/sqldb", "internal/web"},
+	{"internal/cached", "internal/config", "internal/jobs", "internal/keyfile", "internal/people/peopledb", "internal/store/requestdb", "internal/usage"},
+	{"internal/addon/addondb", "internal/people", "internal/store/storedb"},
+	{"internal/backup", "internal/store/access", "internal/store/byitem", "internal/store/requests", "internal/store/rules"},
+	{"internal/addon/access", "internal/health", "internal/store/validation"},
+	{"internal/addon/credential", "internal/addon/events", "internal/addon/license", "internal/frame", "internal/store/licensing", "internal/store/media"},
+	{"internal/addon/entitle", "internal/store/transfer"},
+	{"internal/addon/iap", "internal/addon/numbers", "internal/store"},
+	{"bench", "internal/addon/membership", "internal/addon/settings", "internal/store/api", "internal/store/pages", "internal/store/storetest"},
+	{"internal/addon/setup", "internal/addon/simulator"},
+	{"internal/addon"},
+	{"internal/addon/addontest", "internal/addon/api", "internal/addon/pages"},
+	{"cmd/countersign"},
 }
 
 // mayNotImport limits imports from outside to the packages that own them.
@@ -110,7 +45,7 @@ var mayNotImport = []struct {
 	{"modernc.org/", []string{"internal/sqldb", "internal/dbtest"}},
 	{"github.com/jackc/", []string{"internal/sqldb", "internal/dbtest"}},
 	{"github.com/pressly/goose/", []string{"internal/sqldb"}},
-	{"net/http", []string{"", "app", "bench", "bench/chaos", "cmd/countersign", "conformance/playdoc", "e2e/play", "internal/certificate", "internal/addon/api", "internal/addon/pages", "internal/dial", "internal/frame", "internal/hook", "internal/play", "internal/play/playfake", "internal/store/api", "internal/store/pages", "internal/web", "internal/webtest"}},
+	{"net/http", []string{"", "app", "bench", "bench/chaos", "cmd/countersign", "conformance/playdoc", "e2e/play", "internal/certificate", "internal/addon/addontest", "internal/addon/api", "internal/addon/pages", "internal/dial", "internal/frame", "internal/hook", "internal/play", "internal/play/playfake", "internal/store/api", "internal/store/pages", "internal/web", "internal/webtest"}},
 	{"golang.org/x/crypto/acme", []string{"internal/certificate"}},
 	{"golang.org/x/crypto/acme/", []string{"internal/certificate"}},
 	{"filippo.io/age", []string{"internal/backup"}},
@@ -165,22 +100,40 @@ func listPackages(t *testing.T) []goPackage {
 	return all
 }
 
-// layer returns the path of a package in the module, "" for the root.
-func layer(path string) string {
+// inModule returns the path of a package in the module, "" for the root.
+func inModule(path string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
 }
 
-func TestPackagesImportOnlyWhatThePlanAllows(t *testing.T) {
+func TestPackagesImportOnlyFromLayersBelow(t *testing.T) {
 	t.Parallel()
+	number := map[string]int{}
+	for n, packages := range layers {
+		for _, path := range packages {
+			number[path] = n + 1
+		}
+	}
 	for _, p := range listPackages(t) {
-		allowed, planned := mayImport[layer(p.ImportPath)]
-		if !planned {
-			t.Errorf("the package %q is not in the plan", layer(p.ImportPath))
+		own := inModule(p.ImportPath)
+		if number[own] == 0 {
+			t.Errorf("the package %q is in no layer", own)
 		}
 		for _, i := range p.Imports {
 			ours := i == module || strings.HasPrefix(i, module+"/")
-			if ours && !slices.Contains(allowed, layer(i)) {
-				t.Errorf("%q may not import %q", layer(p.ImportPath), layer(i))
+			if ours && number[inModule(i)] >= number[own] {
+				t.Errorf("%q may not import %q, which is in no layer below", own, inModule(i))
+			}
+		}
+	}
+}
+
+func TestStoreAndAddonDoNotImportEachOther(t *testing.T) {
+	t.Parallel()
+	const store, addon = module + "/internal/store", module + "/internal/addon"
+	for _, p := range listPackages(t) {
+		for _, i := range p.Imports {
+			if strings.HasPrefix(p.ImportPath, store) && strings.HasPrefix(i, addon) || strings.HasPrefix(p.ImportPath, addon) && strings.HasPrefix(i, store) {
+				t.Errorf("%q imports %q", inModule(p.ImportPath), inModule(i))
 			}
 		}
 	}
@@ -192,8 +145,8 @@ func TestOutsideImportsStayInTheirPackages(t *testing.T) {
 		for _, i := range p.Imports {
 			for _, limit := range mayNotImport {
 				matches := i == limit.path || (strings.HasSuffix(limit.path, "/") && strings.HasPrefix(i, limit.path))
-				if matches && !slices.Contains(limit.packages, layer(p.ImportPath)) {
-					t.Errorf("%q may not import %q", layer(p.ImportPath), i)
+				if matches && !slices.Contains(limit.packages, inModule(p.ImportPath)) {
+					t.Errorf("%q may not import %q", inModule(p.ImportPath), i)
 				}
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/bench/program"
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
@@ -131,7 +131,7 @@ func (s *shop) measureOutage(ctx context.Context) (outage, error) {
 // outageApp is the app of all users.
 type outageApp struct {
 	address, run string
-	pair         addon.APICredentials
+	pair         credential.Values
 	tokens       map[string]string // of the buyers
 }
 

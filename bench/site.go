@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/addon/usertoken"
 )
 
@@ -55,7 +55,7 @@ func (s *shop) addonFlags() []string {
 }
 
 // credentials are those that the update made.
-func (s *shop) credentials(ctx context.Context) (pair addon.APICredentials, err error) {
+func (s *shop) credentials(ctx context.Context) (pair credential.Values, err error) {
 	out, err := s.program(ctx, append([]string{"addon", "api", "reveal", "1", "--json"}, s.addonFlags()...)...)
 	if err != nil {
 		return pair, err
@@ -65,12 +65,12 @@ func (s *shop) credentials(ctx context.Context) (pair addon.APICredentials, err 
 		Secret string `json:"api_secret"`
 	}
 	err = json.Unmarshal(out, &printed)
-	return addon.APICredentials{Key: printed.Key, Secret: printed.Secret}, err
+	return credential.Values{Key: printed.Key, Secret: printed.Secret}, err
 }
 
 // appHeaders are what the app of a user sends.
-func appHeaders(pair addon.APICredentials, user string) http.Header {
-	token, _ := usertoken.Mint(addon.SiteUserTokenKey(pair), user, time.Now())
+func appHeaders(pair credential.Values, user string) http.Header {
+	token, _ := usertoken.Mint(credential.SiteTokenKey(pair), user, time.Now())
 	return http.Header{"X-Api-Key": {pair.Key}, "Authorization": {"Bearer " + token}}
 }
 
@@ -110,7 +110,7 @@ func (s *shop) addPackage(ctx context.Context) error {
 }
 
 // grant grants a membership for good.
-func grant(ctx context.Context, address string, pair addon.APICredentials, user string) error {
+func grant(ctx context.Context, address string, pair credential.Values, user string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address+"/api-addons/iap/users/"+user+"/grants", bytes.NewReader([]byte(`{"package_id":1,"reason":"for the measurement"}`)))
 	if err != nil {
 		return err

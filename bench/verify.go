@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/bench/program"
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
@@ -109,20 +109,20 @@ func serveLocally(h http.Handler) (*http.Server, error) {
 }
 
 // serveSelling starts an addon that sells what a simulated Play has, and waits until it is ready.
-func (s *shop) serveSelling(ctx context.Context, store *playfake.Store, url string) (*process, addon.APICredentials, error) {
+func (s *shop) serveSelling(ctx context.Context, store *playfake.Store, url string) (*process, credential.Values, error) {
 	account, err := store.ServiceAccount()
 	if err != nil {
-		return nil, addon.APICredentials{}, err
+		return nil, credential.Values{}, err
 	}
 	file := filepath.Join(s.settings.out, "account.json")
 	if err := os.WriteFile(file, account, 0o600); err != nil {
-		return nil, addon.APICredentials{}, err
+		return nil, credential.Values{}, err
 	}
 	if _, err := s.program(ctx, append([]string{"addon", "update", "--quiet"}, s.addonFlags()...)...); err != nil {
-		return nil, addon.APICredentials{}, err
+		return nil, credential.Values{}, err
 	}
 	if err := s.addPackage(ctx); err != nil {
-		return nil, addon.APICredentials{}, err
+		return nil, credential.Values{}, err
 	}
 	for _, args := range [][]string{
 		{"addon", "iap", "service-account", file},
@@ -132,7 +132,7 @@ func (s *shop) serveSelling(ctx context.Context, store *playfake.Store, url stri
 		{"addon", "settings", "publish", "-m", "for the measurement"},
 	} {
 		if _, err := s.program(ctx, append(args, s.addonFlags()...)...); err != nil {
-			return nil, addon.APICredentials{}, err
+			return nil, credential.Values{}, err
 		}
 	}
 	pair, err := s.credentials(ctx)
@@ -144,7 +144,7 @@ func (s *shop) serveSelling(ctx context.Context, store *playfake.Store, url stri
 }
 
 // verify has all purchases verified, and says what that took.
-func (v *verified) verify(ctx context.Context, server *process, pair addon.APICredentials, tokens []string) error {
+func (v *verified) verify(ctx context.Context, server *process, pair credential.Values, tokens []string) error {
 	before, err := usageOf(server.command.Process.Pid)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (v *verified) verify(ctx context.Context, server *process, pair addon.APICr
 
 // send sends one verification after the other at the rate, whether or not the earlier ones have
 // ended. It returns the times of those that succeeded, and the server's memory in each second.
-func (v *verified) send(ctx context.Context, server *process, pair addon.APICredentials, tokens []string) (times []time.Duration, memory []int64, err error) {
+func (v *verified) send(ctx context.Context, server *process, pair credential.Values, tokens []string) (times []time.Duration, memory []int64, err error) {
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: verifyRate}, Timeout: 30 * time.Second}
 	defer client.CloseIdleConnections()
 	var all sync.WaitGroup
@@ -210,7 +210,7 @@ func middle(values []int64) int64 {
 }
 
 // verifyOne has one purchase verified, as the app of its user.
-func verifyOne(ctx context.Context, client *http.Client, address string, pair addon.APICredentials, user, token string) (time.Duration, error) {
+func verifyOne(ctx context.Context, client *http.Client, address string, pair credential.Values, user, token string) (time.Duration, error) {
 	text, err := json.Marshal(map[string]string{"platform": "store", "purchase_token": token, "product_id": verifyProduct})
 	if err != nil {
 		return 0, err

@@ -15,8 +15,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
-	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/play"
 )
 
 // The kinds of deeds.
@@ -197,9 +197,8 @@ func (d deed) do(ctx context.Context, a *addon.Addon) (err error) {
 	case doVerify:
 		_, err = a.Members.Verify(ctx, d.User, d.Token, "")
 	case doNotify:
-		err = a.Members.Receive(ctx, membership.Notification{
-			MessageID: "about " + sumOf(d.Token), Application: appPackage, Kind: membership.NotifySubscription, Code: 4, Token: d.Token, Body: []byte("{}"),
-		})
+		n := play.Notification{MessageID: "about " + sumOf(d.Token), Package: appPackage, Kind: play.OfSubscription, Code: 4, Token: d.Token}
+		err = a.Members.Receive(ctx, n, []byte("{}"))
 	case doMerge:
 		_, err = a.Members.Merge(ctx, operator, d.User, d.To)
 	case doErase:

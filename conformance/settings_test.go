@@ -85,7 +85,7 @@ func updateKilled(s *site) {
 	}
 	a, err := openAddon(at, s.google, s.clock.Now)
 	s.check(err)
-	_, err = a.Update(t.Context(), operator, nil)
+	_, err = a.Setup.Update(t.Context(), operator, nil)
 	s.check(err)
 	s.check(setUp(t.Context(), a, s.play.serviceAccount()))
 	s.check(a.Close())
@@ -93,7 +93,7 @@ func updateKilled(s *site) {
 	s.open()
 	s.bought("7", purchase{product: gold})
 	s.want("7", "active Gold")
-	if plan, err := s.Plan(t.Context(), operator); err != nil || !plan.Nothing {
+	if plan, err := s.Setup.Plan(t.Context(), operator); err != nil || !plan.Nothing {
 		t.Error(fmt.Errorf("there is something left to do: %+v, %w", plan, err))
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/api"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/usertoken"
@@ -38,7 +39,7 @@ type site struct {
 	front  *front
 	google string // the address of the simulation
 	url    string // the address of the addon
-	pair   addon.APICredentials
+	pair   credential.Values
 	clock  *dbtest.Clock // of the addon
 	oracle *webtest.Oracle
 	now    time.Time // of the simulation
@@ -114,9 +115,9 @@ func (s *site) open() {
 	server := httptest.NewServer(api.New(a, apiOptions(s.clock)))
 	s.t.Cleanup(server.Close)
 	s.url = server.URL
-	all, err := a.Credentials(s.t.Context(), operator)
+	all, err := a.Credentials.List(s.t.Context(), operator)
 	s.check(err)
-	_, s.pair, err = a.RevealCredential(s.t.Context(), operator, all[0].ID)
+	_, s.pair, err = a.Credentials.Reveal(s.t.Context(), operator, all[0].ID)
 	s.check(err)
 }
 
@@ -164,7 +165,7 @@ func (s *site) set(values map[string]string) {
 
 // app is what an app sends for a user.
 func (s *site) app(user string) map[string]string {
-	token, _ := usertoken.Mint(addon.SiteUserTokenKey(s.pair), user, s.clock.Now())
+	token, _ := usertoken.Mint(credential.SiteTokenKey(s.pair), user, s.clock.Now())
 	return map[string]string{"X-Api-Key": s.pair.Key, "Authorization": "Bearer " + token}
 }
 

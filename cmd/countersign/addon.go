@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
@@ -37,10 +38,10 @@ func newAddonUsers(a *app) *cobra.Command {
 }
 
 func newAddonSetupLink(a *app) *cobra.Command {
-	return newSetupLink(a, addonLocation, a.withNewAddon, ` Its token is also in the file `+addon.SetupFile+` of the data
+	return newSetupLink(a, addonLocation, a.withNewAddon, ` Its token is also in the file `+setup.LinkFile+` of the data
 folder, until it was used or has expired. Only the file's owner can read it.`,
 		func(ctx context.Context, s *addon.Addon) (string, time.Time, error) {
-			token, expires, err := s.NewSetupLink(ctx, operator())
+			token, expires, err := s.Setup.NewLink(ctx, operator())
 			if err == nil && fault.HasCode(s.Prepare(ctx), fault.CodeUpdateNeeded) {
 				a.Say("The addon has to be set up for this version first; run: countersign addon update")
 			}
@@ -78,7 +79,7 @@ the first administrator.`,
 }
 
 func (a *app) printWebToken(ctx context.Context, s *addon.Addon) error {
-	token, expires, err := s.NewWebToken(ctx, operator())
+	token, expires, err := s.Setup.NewWebToken(ctx, operator())
 	err = a.Show(struct {
 		Token     string                `json:"token" card:"1,Token"`
 		ExpiresAt countersign.Timestamp `json:"expires_at" card:"2,Valid until"`
@@ -93,7 +94,7 @@ func (a *app) printUpdatePlan(ctx context.Context, s *addon.Addon) error {
 	if err := outsideWeb(a.Path(a.Service.Dir)); err != nil {
 		return err
 	}
-	plan, err := s.Plan(ctx, operator())
+	plan, err := s.Setup.Plan(ctx, operator())
 	if err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func (a *app) printUpdatePlan(ctx context.Context, s *addon.Addon) error {
 	return nil
 }
 
-func (a *app) printPlan(plan addon.Plan) {
+func (a *app) printPlan(plan setup.Plan) {
 	if plan.Nothing {
 		a.Print("Nothing to do (version %s).\n", cli.Safe(plan.Version))
 		return
@@ -117,7 +118,7 @@ func (a *app) printPlan(plan addon.Plan) {
 }
 
 type updateView struct {
-	addon.Plan
+	setup.Plan
 	Backup *string `json:"backup"`
 	// Credential is the first pair, masked, when this update made it.
 	Credential    *credentialView `json:"credential"`
@@ -127,7 +128,7 @@ type updateView struct {
 func (a *app) updateAddon(ctx context.Context, s *addon.Addon) error {
 	begun := a.Now()
 	if !a.JSON {
-		plan, err := s.Plan(ctx, operator())
+		plan, err := s.Setup.Plan(ctx, operator())
 		if err != nil {
 			return err
 		}
@@ -135,7 +136,7 @@ func (a *app) updateAddon(ctx context.Context, s *addon.Addon) error {
 			a.printPlan(plan)
 		}
 	}
-	report, err := a.updateAfterBackup(ctx, s, func(step addon.Step) {
+	report, err := a.updateAfterBackup(ctx, s, func(step setup.Step) {
 		if !a.JSON {
 			a.Print("  %s %s\n", a.Colour(a.Out, cli.Green, "✓"), cli.Safe(step.Text))
 		}
@@ -155,10 +156,10 @@ const backupTime = 10 * time.Minute
 
 // updateAfterBackup updates the addon, and waits for a running backup first: a package may be
 // upgraded beside a scheduled one.
-func (a *app) updateAfterBackup(ctx context.Context, s *addon.Addon, progress func(addon.Step)) (addon.UpdateReport, error) {
+func (a *app) updateAfterBackup(ctx context.Context, s *addon.Addon, progress func(setup.Step)) (setup.Report, error) {
 	begun := a.Now()
 	for waits := false; ; waits = true {
-		report, err := s.Update(ctx, operator(), progress)
+		report, err := s.Setup.Update(ctx, operator(), progress)
 		if !fault.HasCode(err, backup.CodeRunning) || a.Now().Sub(begun) >= backupTime {
 			return report, err
 		}
@@ -171,7 +172,7 @@ func (a *app) updateAfterBackup(ctx context.Context, s *addon.Addon, progress fu
 	}
 }
 
-func (a *app) printUpdated(report addon.UpdateReport, admin string, took time.Duration, next string) error {
+func (a *app) printUpdated(report setup.Report, admin string, took time.Duration, next string) error {
 	if a.JSON {
 		out := updateView{Plan: report.Plan, Backup: cli.NonZero(report.Backup), Administrator: cli.NonZero(admin)}
 		if report.Created != nil {

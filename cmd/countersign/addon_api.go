@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/spf13/cobra"
 )
@@ -16,11 +17,11 @@ func newAddonAPI(a *app) *cobra.Command {
 	},
 		listAll(a, a.withAddon, "List the API credentials, without their values", "No API credentials. Create them with: countersign addon api create LABEL", viewCredential, allPairs),
 		on(a.withAddon, &cobra.Command{Use: "create LABEL", Short: "Create API credentials, both active, and print them", Args: cli.Args("label")}, func(ctx context.Context, s *addon.Addon, args []string) error {
-			made, values, err := s.CreateCredential(ctx, operator(), args[0])
+			made, values, err := s.Credentials.Create(ctx, operator(), args[0])
 			return a.showPair(made, values, err)
 		}),
 		onID(a.withAddon, "API credential", a.fromAddon(pairIDs), &cobra.Command{Use: "reveal ID", Short: "Reveal API credentials; the audit log records it"}, func(ctx context.Context, s *addon.Addon, id int64) error {
-			shown, values, err := s.RevealCredential(ctx, operator(), id)
+			shown, values, err := s.Credentials.Reveal(ctx, operator(), id)
 			return a.showPair(shown, values, err)
 		}),
 		onID(a.withAddon, "API credential", a.fromAddon(pairIDs), &cobra.Command{Use: "rotate ID", Short: "Rotate API credentials and print the new values; the old values expire at once"}, a.rotatePair),
@@ -47,7 +48,7 @@ type credentialView struct {
 	Secret       string                 `json:"-" card:"4,Secret"`
 }
 
-func viewCredential(c addon.Credential) credentialView {
+func viewCredential(c credential.Credential) credentialView {
 	v := credentialView{
 		ID: c.ID, Label: c.Label, KeyHint: c.Key, SecretHint: c.Secret, KeyActive: c.KeyActive, SecretActive: c.SecretActive,
 		CreatedAt: countersign.At(c.CreatedAt), RotatedAt: cli.OrNull(countersign.At(c.RotatedAt)),
@@ -73,22 +74,22 @@ type pairView struct {
 	APISecret string `json:"api_secret" card:"4,Secret"`
 }
 
-func (a *app) showPair(c addon.Credential, values addon.APICredentials, err error) error {
+func (a *app) showPair(c credential.Credential, values credential.Values, err error) error {
 	if err = a.Show(pairView{c.ID, c.Label, values.Key, values.Secret}, err); err == nil && !c.Active() {
 		a.Warn("the API credentials are not active: key %s, secret %s; activate them with: countersign addon api activate %d", active(c.KeyActive), active(c.SecretActive), c.ID)
 	}
 	return err
 }
 
-func allPairs(ctx context.Context, s *addon.Addon) ([]addon.Credential, error) {
-	return s.Credentials(ctx, operator())
+func allPairs(ctx context.Context, s *addon.Addon) ([]credential.Credential, error) {
+	return s.Credentials.List(ctx, operator())
 }
 
 func (a *app) rotatePair(ctx context.Context, s *addon.Addon, id int64) error {
 	if err := a.Confirm(ctx, fmt.Sprintf("The current values of API credentials %d expire at once, even where they are in use. Continue?", id)); err != nil {
 		return err
 	}
-	made, values, err := s.RotateCredential(ctx, operator(), id)
+	made, values, err := s.Credentials.Rotate(ctx, operator(), id)
 	return a.showPair(made, values, err)
 }
 
@@ -98,14 +99,14 @@ func newAPISwitch(a *app, verb, short string, on bool) *cobra.Command {
 		Use: verb + " ID", Short: short,
 		Long: short + ". Without --key or --secret, both are changed. Calls need both to be active.",
 	}, func(ctx context.Context, s *addon.Addon, id int64) error {
-		half := addon.HalfBoth
+		half := credential.HalfBoth
 		switch {
 		case key && !secret:
-			half = addon.HalfKey
+			half = credential.HalfKey
 		case secret && !key:
-			half = addon.HalfSecret
+			half = credential.HalfSecret
 		}
-		changed, err := s.SetCredentialActive(ctx, operator(), id, half, on)
+		changed, err := s.Credentials.SetActive(ctx, operator(), id, half, on)
 		return a.Show(viewCredential(changed), err)
 	})
 	c.Flags().BoolVar(&key, "key", false, "only the key")
@@ -120,7 +121,7 @@ func newAPIRename(a *app) *cobra.Command {
 		PreRunE: parseID("API credential", 0, &id), ValidArgsFunction: first(a.fromAddon(pairIDs)),
 		Example: `  countersign addon api rename 2 "Shop server"`,
 	}, func(ctx context.Context, s *addon.Addon, args []string) error {
-		renamed, err := s.RenameCredential(ctx, operator(), id, args[1])
+		renamed, err := s.Credentials.Rename(ctx, operator(), id, args[1])
 		return a.Show(viewCredential(renamed), err)
 	})
 }
@@ -137,7 +138,7 @@ active are not deleted (exit code 6). Deactivate them first:
 		if err := a.Confirm(ctx, fmt.Sprintf("The API credentials %d are deleted and can't be activated again. Continue?", id)); err != nil {
 			return err
 		}
-		gone, err := s.DeleteCredential(ctx, operator(), id)
+		gone, err := s.Credentials.Delete(ctx, operator(), id)
 		if err != nil {
 			return err
 		}
@@ -155,7 +156,7 @@ func newAPIDismiss(a *app) *cobra.Command {
 comes back when API credentials change their state. The checklist and doctor still report it.`,
 		Example: "  countersign addon api dismiss-warning",
 	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
-		warning, err := s.DismissCredentialWarning(ctx, operator())
+		warning, err := s.Credentials.DismissWarning(ctx, operator())
 		if err != nil {
 			return err
 		}

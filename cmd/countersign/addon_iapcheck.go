@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/play"
@@ -27,7 +28,7 @@ const checkCatalogue = "catalogue"
 
 // iapSteps are the steps of the set-up at the store that are checked alone.
 func iapSteps() []string {
-	return append(play.CheckNames(), checkCatalogue, addon.CheckNotifications, addon.CheckTesters)
+	return append(play.CheckNames(), checkCatalogue, membership.CheckNotifications, membership.CheckTesters)
 }
 
 // checkStep prints one step of the set-up at the store.
@@ -36,8 +37,8 @@ func (a *app) checkStep(ctx context.Context, s *addon.Addon, step string) (err e
 	switch step {
 	case checkCatalogue:
 		findings, err = readCatalogue(ctx, s)
-	case addon.CheckNotifications, addon.CheckTesters:
-		findings, err = s.CheckArrivals(ctx, operator())
+	case membership.CheckNotifications, membership.CheckTesters:
+		findings, err = s.Members.CheckArrivals(ctx, operator())
 	default:
 		findings, err = readConnection(ctx, s)
 	}
@@ -75,7 +76,7 @@ func (a *app) checkConnection(ctx context.Context, s *addon.Addon, _ []string) e
 
 // readConnection asks the store with the service account.
 func readConnection(ctx context.Context, s *addon.Addon) (findings []health.Finding, err error) {
-	checks, err := s.CheckStore(ctx, operator())
+	checks, err := s.Members.CheckStore(ctx, operator())
 	for _, c := range checks {
 		finding := health.Finding{Name: c.Name, Level: health.OK, What: "Accepted by the store"}
 		if !c.OK {

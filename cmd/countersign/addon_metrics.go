@@ -9,7 +9,7 @@ import (
 
 // addMetrics adds what the addon alone has.
 func (s *addonServer) addMetrics(m *web.Metrics) {
-	addUses(m, map[string]func() usage.Figures{"api_credentials": s.addon.CredentialUses, "app_requests": s.addon.AppRequests})
+	addUses(m, map[string]func() usage.Figures{"api_credentials": s.addon.Credentials.Uses, "app_requests": s.addon.AppRequests})
 	figures := readEvery(&s.server, measure.Often, s.addon.Measure)
 	addWebhooks(m, figures)
 	addMembers(m, figures)

@@ -4,8 +4,10 @@ import (
 	"fmt"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/spf13/cobra"
@@ -32,11 +34,11 @@ func (a *app) sayAddonRekey(plan addon.RekeyPlan) {
 		a.sayNothingLost()
 	}
 	sayLost(a, plan.Credentials, "API key with its secret stops", "API keys with their secrets stop", "working until rotated with countersign addon api rotate ID",
-		func(c addon.Credential) string { return fmt.Sprintf("%d  %s  %s", c.ID, c.Label, c.Key) })
+		func(c credential.Credential) string { return fmt.Sprintf("%d  %s  %s", c.ID, c.Label, c.Key) })
 	sayLost(a, plan.Accounts, "service account", "service accounts", "must be set again with countersign addon iap service-account FILE",
 		func(s iap.ServiceAccountFacts) string { return s.ClientEmail + "  key " + s.Fingerprint })
 	sayLost(a, plan.Codes, "stored purchase code", "stored purchase codes", "must be entered again to verify or move its licenses; license files stay",
-		func(c addon.PurchaseCode) string { return c.Hint + "  " + c.Store })
+		func(c license.PurchaseCode) string { return c.Hint + "  " + c.Store })
 	sayLost(a, plan.Webhooks, "webhook", "webhooks", "paused until rotated with countersign addon webhook rotate-secret ID, and resumed",
 		func(w events.Webhook) string { return fmt.Sprintf("%d  %s", w.ID, w.URL) })
 	sayLost(a, plan.Purchases, "purchase in the app", "purchases in the app", "can't be read from the store again until the app restores it; access stays until the paid time ends",
@@ -73,7 +75,7 @@ func (a *app) printAddonRekey(done addon.RekeyPlan) error {
 	}{
 		sqldb.Convert(done.Credentials, viewCredential),
 		sqldb.Convert(done.Accounts, func(s iap.ServiceAccountFacts) accountView { return accountView{s.ClientEmail, s.Fingerprint} }),
-		sqldb.Convert(done.Codes, func(c addon.PurchaseCode) codeView { return codeView{c.Hint, c.Store} }),
+		sqldb.Convert(done.Codes, func(c license.PurchaseCode) codeView { return codeView{c.Hint, c.Store} }),
 		sqldb.Convert(done.Webhooks, viewWebhook),
 		append([]string{}, done.Purchases...), done.Queued, done.Simulator,
 		append([]string{}, done.Users...), done.BackupPlace,

@@ -6,6 +6,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/addon/pages"
+	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
@@ -21,7 +22,7 @@ func newAddonServe(a *app) *cobra.Command {
 SIGTERM. It may be started before the first update, and begins to answer after it.
 
 Until the first administrator exists, it prints a link to create one. The link's token is also
-in the file ` + addon.SetupFile + ` of the data folder. Or set ` + envAdminEmail + ` and
+in the file ` + setup.LinkFile + ` of the data folder. Or set ` + envAdminEmail + ` and
 ` + envAdminPassword + `_FILE to create the administrator without a link.
 
 Configure the site's web server to pass on /api-addons/ and /admincp, and set --base-url.
@@ -102,7 +103,7 @@ func (s *addonServer) open(ctx context.Context, at location) (err error) {
 	if err != nil {
 		return err
 	}
-	s.welcome = welcome{server: &s.server, of: addonLocation, newLink: s.addon.SetupLink}
+	s.welcome = welcome{server: &s.server, of: addonLocation, newLink: s.addon.Setup.Link}
 	err = s.prepare(ctx, at, s.addon, s.addon.PrepareToServe)
 	if s.updateNeeded = fault.HasCode(err, fault.CodeUpdateNeeded); s.updateNeeded {
 		return nil

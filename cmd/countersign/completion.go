@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
@@ -107,7 +108,7 @@ func choices[S, T any](all func(context.Context, S) ([]T, error), of func(T) str
 var (
 	workspaceNames = choices(allWorkspaces, func(w store.Workspace) string { return choice(w.Account.Username, w.Account.Name.FullName) })
 	keyIDs         = choices(allKeys, func(k store.Key) string { return choice(k.ID, k.Name+" of "+k.Workspace) })
-	pairIDs        = choices(allPairs, func(c addon.Credential) string { return choice(c.ID, c.Label) })
+	pairIDs        = choices(allPairs, func(c credential.Credential) string { return choice(c.ID, c.Label) })
 	webhookIDs     = choices(allWebhooks, func(w events.Webhook) string { return choice(w.ID, w.URL) })
 	packageIDs     = choices(allPackages, func(p iap.Package) string { return choice(p.ID, p.Name) })
 	simulatedRefs  = choices(allSimulated, func(p simulator.Purchase) string { return choice(p.Ref, p.User+", "+p.Product) })

@@ -149,7 +149,7 @@ func fillDemos(ctx context.Context, s *storeServer, site *addonServer, dir strin
 	if err := v.fillAddon(ctx, site.addon, dir); err != nil {
 		return v, err
 	}
-	return v, site.addon.SetStore(ctx, operator(), v.StoreURL, "")
+	return v, site.addon.Licenses.SetStore(ctx, operator(), v.StoreURL, "")
 }
 
 // fillDemo imports the sample shop with its well-known keys; its last sales are those of now. A store of somebody
@@ -206,7 +206,7 @@ To sign in to the store's pages again:
 // fillAddon sets an addon up and fills it with the sample, where that was not
 // done before. An addon of somebody else's is left alone.
 func (v *demoView) fillAddon(ctx context.Context, s *addon.Addon, dir string) error {
-	if _, err := s.Update(ctx, operator(), nil); err != nil {
+	if _, err := s.Setup.Update(ctx, operator(), nil); err != nil {
 		return err
 	}
 	var err error
@@ -216,11 +216,11 @@ func (v *demoView) fillAddon(ctx context.Context, s *addon.Addon, dir string) er
 	if err := fillSettings(ctx, s); err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
-	pairs, err := s.Credentials(ctx, operator())
+	pairs, err := s.Credentials.List(ctx, operator())
 	if err != nil || len(pairs) == 0 {
 		return err
 	}
-	_, pair, err := s.RevealCredential(ctx, operator(), pairs[0].ID)
+	_, pair, err := s.Credentials.Reveal(ctx, operator(), pairs[0].ID)
 	v.AddonAPIKey, v.AddonAPISecret = pair.Key, pair.Secret
 	return err
 }

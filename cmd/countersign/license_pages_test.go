@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
 )
@@ -62,26 +63,26 @@ func TestAnAddonGetsItsLicenseFromAStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = a.Close() })
-		if _, err := a.Update(t.Context(), operator(), nil); err != nil {
+		if _, err := a.Setup.Update(t.Context(), operator(), nil); err != nil {
 			t.Fatal(err)
 		}
-		order := addon.LicenseOrder{Store: s.said["store_url"], Code: "code-1", Domain: "site.example", Tests: []string{"localhost"}}
-		made, err := a.MakeLicenses(t.Context(), operator(), order)
+		order := license.Order{Store: s.said["store_url"], Code: "code-1", Domain: "site.example", Tests: []string{"localhost"}}
+		made, err := a.Licenses.Make(t.Context(), operator(), order)
 		if err != nil || len(made) != 2 || !made[0].Opens("www.site.example") || !made[1].Opens("localhost") {
 			t.Fatalf("%+v, %v", made, err)
 		}
 		order.Domain = "new.example"
-		if _, err := a.MakeLicenses(t.Context(), operator(), order); !fault.HasCode(err, "limit_reached") {
+		if _, err := a.Licenses.Make(t.Context(), operator(), order); !fault.HasCode(err, "limit_reached") {
 			t.Errorf("a second domain: %v", err)
 		}
-		if moved, err := a.MoveLicense(t.Context(), operator(), made[0].Code.ID, "site.example", "new.example"); err != nil || !moved.Opens("new.example") {
+		if moved, err := a.Licenses.Move(t.Context(), operator(), made[0].Code.ID, "site.example", "new.example"); err != nil || !moved.Opens("new.example") {
 			t.Errorf("moved: %+v, %v", moved, err)
 		}
-		if old, err := a.CheckLicense(t.Context(), operator(), made[0].ID); err != nil || old.Good() || old.Answer != "not_found" { // strangers are told no more
+		if old, err := a.Licenses.Check(t.Context(), operator(), made[0].ID); err != nil || old.Good() || old.Answer != "not_found" { // strangers are told no more
 			t.Errorf("the old one: %+v, %v", old, err)
 		}
 		order.Code = "nobody-sold-this"
-		if _, err := a.MakeLicenses(t.Context(), operator(), order); !fault.HasCode(err, "purchase_not_found") {
+		if _, err := a.Licenses.Make(t.Context(), operator(), order); !fault.HasCode(err, "purchase_not_found") {
 			t.Errorf("a code that nobody sold: %v", err)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -50,7 +51,7 @@ func newAddonMove(a *app) *cobra.Command {
 		app: a, flags: addonLocation, service: "addon", variable: envAddonMoveTo,
 		opened: func(c *cobra.Command, do func(context.Context, mover) error) error {
 			return a.lockAddon(c, func(ctx context.Context, s *addon.Addon) error {
-				if err := s.Prepare(ctx); s.State() == addon.StateNew {
+				if err := s.Prepare(ctx); s.State() == access.StateNew {
 					return a.noAddon()
 				} else if err != nil {
 					return err

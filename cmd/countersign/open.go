@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dial"
 	"github.com/countersign/countersign/internal/fault"
@@ -196,7 +197,7 @@ func (a *app) storeOptions(at location, log *slog.Logger, o store.Options) store
 func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
 	return a.openAddon(c, addon.Options{NoCreate: true, AllowPrivate: dial.Private()}, func(ctx context.Context, s *addon.Addon) error {
 		err := s.Prepare(ctx)
-		if s.State() == addon.StateNew {
+		if s.State() == access.StateNew {
 			return a.noAddon()
 		}
 		if err != nil {

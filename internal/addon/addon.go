@@ -1,12 +1,9 @@
-// Package addon holds the rules of the companion addon that a site owner
-// installs: API credentials, the site's licenses, and the update that sets all of it up.
-// The settings of the mobile app and in-app purchases have packages of their own, which
-// an [Addon] has as fields.
+// Package addon opens the companion addon that a site owner installs, and does its background
+// work. The rules are in the packages below it, which an [Addon] has as fields.
 package addon
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"net"
@@ -18,22 +15,21 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/addon/numbers"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/addon/simulator"
-	"github.com/countersign/countersign/internal/addon/usertoken"
 	"github.com/countersign/countersign/internal/backup"
-	"github.com/countersign/countersign/internal/cached"
-	"github.com/countersign/countersign/internal/dial"
 	"github.com/countersign/countersign/internal/hook"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/usage"
 )
 
 // DatabaseName is the SQLite file's name in the data folder.
@@ -72,15 +68,19 @@ type Options struct {
 
 // Addon is an open addon. Its methods may be called from many goroutines.
 type Addon struct {
-	// Settings is the draft and what is published, IAP the in-app purchases, Members what users
-	// have from them, Numbers what happened to purchases by day, Simulator the store that answers
-	// in test mode, Events the feed of events and the webhooks.
-	Settings  *settings.Service
-	IAP       *iap.Service
-	Members   *membership.Service
-	Numbers   *numbers.Service
-	Simulator *simulator.Service
-	Events    *events.Service
+	// Setup is the update and the set-up link, Credentials the API keys and API secrets, Licenses the
+	// site's license files, Settings the draft and what is published, IAP the in-app purchases,
+	// Members what users have from them, Numbers what happened to purchases by day, Simulator the
+	// store that answers in test mode, Events the feed of events and the webhooks.
+	Setup       *setup.Service
+	Credentials *credential.Service
+	Licenses    *license.Service
+	Settings    *settings.Service
+	IAP         *iap.Service
+	Members     *membership.Service
+	Numbers     *numbers.Service
+	Simulator   *simulator.Service
+	Events      *events.Service
 	// Backups creates backups, and keeps the record of those that were verified.
 	Backups *backup.Keeper
 
@@ -90,25 +90,12 @@ type Addon struct {
 	db       *addondb.DB
 	location *keyfile.Location
 	people   *people.People
-	stores   *dial.Guard // calls the stores of licenses
 	sender   *hook.Sender
 	queue    *jobs.Queue
-	plays    plays
-	pushes   pushes
 	chain    *people.AuditChain
-	key      keyfile.Current // none until the key file is known
-	state    atomic.Pointer[State]
-	updated  chan struct{} // told when the state may have changed
-	nonces   nonces
-	pairs    cached.Value[pairTable]
-	// pairNumber is that of the last pair, and userTokens are the user tokens that pairs have verified.
-	pairNumber atomic.Int64
-	userTokens cached.Versioned[[sha256.Size]byte, usertoken.Token]
-	uses       usage.Counter // of credentials
-	requests   requests
+	requests requests
 	// requestsUnconfirmed counts those in commits whose outcome is unknown.
 	requestsUnconfirmed atomic.Int64
-	started             time.Time // the nonces of earlier calls are not in memory
 	now                 func() time.Time
 	log                 *slog.Logger
 }
@@ -116,7 +103,7 @@ type Addon struct {
 // Begun reports whether a folder holds an addon, or what is left of one: its database, its
 // key file, or a set-up link or an update that has begun. It says yes when it can't tell.
 func Begun(dir string) bool {
-	for _, name := range []string{DatabaseName, keyfile.FileName, SetupFile, updateLock} {
+	for _, name := range []string{DatabaseName, keyfile.FileName, setup.LinkFile, setup.LockFile} {
 		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
 			return true
 		}
@@ -146,7 +133,7 @@ func (o Options) database() sqldb.Options {
 }
 
 // Open opens the addon's database. It makes no tables: that is for
-// [Addon.Update]. A database that is down shows in the first call that needs it.
+// [setup.Service.Update]. A database that is down shows in the first call that needs it.
 func Open(ctx context.Context, o Options) (*Addon, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -160,33 +147,44 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 		return nil, err
 	}
 	a := &Addon{
-		options: o, database: database, db: addondb.New(database), started: o.Now(), now: o.Now, log: o.Log, updated: make(chan struct{}, 1),
-		location: keys, stores: dial.New(o.AllowPrivate),
+		options: o, database: database, db: addondb.New(database), now: o.Now, log: o.Log, location: keys, guard: &access.Guard{Now: o.Now},
 	}
-	a.people = people.New(&a.db.DB, a.key.Box, o.Now, o.Log, o.HashCost)
-	a.chain = people.NewAuditChain(&a.db.DB, a.key.Box, o.Now, o.Log)
-	a.guard = &access.Guard{Installed: a.Installed, Ready: a.ready, Box: a.key.Box, Now: o.Now}
-	var ofPurchases, ofSettings sqldb.Watcher
-	a.Numbers = numbers.New(a.db, a.guard)
-	a.IAP, ofPurchases = iap.New(a.db, a.guard, o.Log)
-	a.Settings, ofSettings = settings.New(a.db, a.guard, a.IAP, o.Log)
+	a.people = people.New(&a.db.DB, a.guard.Box, o.Now, o.Log, o.HashCost)
+	a.chain = people.NewAuditChain(&a.db.DB, a.guard.Box, o.Now, o.Log)
 	a.sender, a.queue = hook.New(o.AllowPrivate, o.Version, o.Now), jobs.New(database, o.Now, o.Log)
 	a.Backups = a.newBackups()
-	var ofEvents sqldb.Watcher
-	a.Events, ofEvents = events.New(a.db, events.Options{
+	var watchers [5]sqldb.Watcher
+	a.Numbers = numbers.New(a.db, a.guard)
+	a.Credentials, watchers[0] = credential.New(a.db, a.guard, o.Log)
+	a.Licenses = license.New(a.db, a.guard, a.people, o.AllowPrivate, o.Log)
+	a.IAP, watchers[1] = iap.New(a.db, a.guard, o.Log)
+	a.Settings, watchers[2] = settings.New(a.db, a.guard, a.IAP, o.Log)
+	a.Events, watchers[3] = events.New(a.db, events.Options{
 		Guard: a.guard, Queue: a.queue, Sender: a.sender, AllowPrivate: o.AllowPrivate, Lookup: net.DefaultResolver.LookupNetIP, Log: o.Log,
 	})
-	for _, w := range []sqldb.Watcher{ofPurchases, ofSettings, ofEvents} {
+	a.Setup, watchers[4] = setup.New(setup.Options{
+		Version: o.Version, Location: keys, Database: database, DB: a.db, Guard: a.guard, People: a.people, Backups: a.Backups.Service,
+		Settings: a.Settings, IAP: a.IAP, Credentials: a.Credentials, Licenses: a.Licenses, Log: o.Log,
+	})
+	for _, w := range watchers {
 		database.Watch(w)
 	}
-	a.plays, a.pushes.url, a.pushes.now = plays{url: o.PlayURL, now: o.Now}, o.PlayURL, o.Now
+	a.guard.Watch(database)
 	a.openMembers()
-	a.openPull()
-	cached.SetVersionedCapacity(&a.userTokens, userTokenBytes, func(usertoken.Token) int { return userTokenSize })
-	database.Watch(a.pairs.Watch(a.readPairs, addondb.TopicCredentials))
-	a.key.Watch(database)
-	database.Watch(sqldb.Watcher{Changed: a.changed, Lost: func() {}, Live: a.askForState})
 	return a, nil
+}
+
+// openMembers opens the memberships with the two stores that they ask.
+func (a *Addon) openMembers() {
+	a.Members = membership.New(membership.Options{DB: a.db, Guard: a.guard, IAP: a.IAP, Events: a.Events, PlayURL: a.options.PlayURL, Log: a.log})
+	a.Simulator = simulator.New(simulator.Options{DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Members: a.Members, Events: a.Events, Log: a.log})
+	a.Members.Handle(a.queue)
+	a.Simulator.Handle(a.queue)
+	a.database.Watch(a.Members.Watcher())
+	a.IAP.WatchRanks(a.Members.RulesChanged)
+	a.Settings.WatchPublished(func(ctx context.Context, tx *addondb.DB, before, after iap.Values) error {
+		return errors.Join(a.Members.Published(ctx, tx, before, after), a.Simulator.Published(ctx, tx, before, after))
+	})
 }
 
 // Close writes what is still to be written of the credentials' last uses, of the
@@ -194,10 +192,10 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 func (a *Addon) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	a.writeUses(ctx)
+	a.Credentials.WriteUses(ctx)
 	a.writeRequests(ctx)
 	a.people.Close(ctx)
-	a.stores.Client().CloseIdleConnections()
+	a.Licenses.Close()
 	a.sender.Close()
 	return a.database.Close()
 }

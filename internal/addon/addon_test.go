@@ -13,6 +13,9 @@ var (
 	client, noon            = addontest.Client, addontest.Noon
 )
 
+// This test binary is also the program that is killed while it pulls.
+func TestMain(m *testing.M) { dbtest.Main(m, pullAndWait) }
+
 // places runs fn with an empty place on each engine.
 func places(t *testing.T, fn func(t *testing.T, at dbtest.DB)) {
 	t.Helper()

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addontest"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
@@ -38,7 +37,7 @@ func TestDoctorOfAWholeAddon(t *testing.T) {
 		if err := os.Chmod(f.At.Dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password); err != nil {
+		if _, err := f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", "correct horse battery"); err != nil {
 			t.Fatal(err)
 		}
 		before := f.Everything(t)
@@ -88,14 +87,14 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		}, "tables", health.Fail, "newer version"},
 		{"an update is waiting", func(t *testing.T, f *addontest.Fixture) { f.Forget(t, settings.KeyAppName) }, "update", health.Warn, "countersign addon update"},
 		{"no administrator", func(*testing.T, *addontest.Fixture) {}, "administrator", health.Warn, "countersign addon setup-link"},
-		{"one half is inactive", func(t *testing.T, f *addontest.Fixture) { deactivate(t, f, addon.HalfSecret) }, "API credentials", health.Fail, "1 (First pair): secret"},
-		{"the other half is inactive", func(t *testing.T, f *addontest.Fixture) { deactivate(t, f, addon.HalfKey) }, "API credentials", health.Fail, "1 (First pair): key"},
-		{"both are inactive", func(t *testing.T, f *addontest.Fixture) { deactivate(t, f, addon.HalfBoth) }, "API credentials", health.Fail, "key and secret"},
+		{"one half is inactive", func(t *testing.T, f *addontest.Fixture) { deactivate(t, f, credential.HalfSecret) }, "API credentials", health.Fail, "1 (First pair): secret"},
+		{"the other half is inactive", func(t *testing.T, f *addontest.Fixture) { deactivate(t, f, credential.HalfKey) }, "API credentials", health.Fail, "1 (First pair): key"},
+		{"both are inactive", func(t *testing.T, f *addontest.Fixture) { deactivate(t, f, credential.HalfBoth) }, "API credentials", health.Fail, "key and secret"},
 		{"one of two pairs is inactive", func(t *testing.T, f *addontest.Fixture) {
-			if _, _, err := f.CreateCredential(t.Context(), operator, "second"); err != nil {
+			if _, _, err := f.Credentials.Create(t.Context(), operator, "second"); err != nil {
 				t.Fatal(err)
 			}
-			deactivate(t, f, addon.HalfBoth)
+			deactivate(t, f, credential.HalfBoth)
 		}, "API credentials", health.Warn, "Inactive: 1"},
 		{"the draft can't be published", func(t *testing.T, f *addontest.Fixture) {
 			f.MustSet(t, map[string]string{settings.KeyPushEnabled: "1"})
@@ -165,9 +164,9 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 	}
 }
 
-func deactivate(t *testing.T, f *addontest.Fixture, half addon.Half) {
+func deactivate(t *testing.T, f *addontest.Fixture, half credential.Half) {
 	t.Helper()
-	if _, err := f.SetCredentialActive(t.Context(), operator, 1, half, false); err != nil {
+	if _, err := f.Credentials.SetActive(t.Context(), operator, 1, half, false); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -182,68 +181,6 @@ func TestDoctorWhenTheDatabaseIsDown(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	proxy.Restore()
-}
-
-func TestChecklist(t *testing.T) {
-	places(t, func(t *testing.T, at dbtest.DB) {
-		ctx := t.Context()
-		f := addontest.New(t, at, dbtest.NewClock(noon))
-		want := func(when string, done ...string) {
-			t.Helper()
-			list, err := f.Checklist(ctx, user)
-			if err != nil || len(list) != 5 {
-				t.Fatalf("%s: %+v, %v", when, list, err)
-			}
-			is := map[string]bool{}
-			for _, id := range done {
-				is[id] = true
-			}
-			for i, id := range []string{"update", "credentials", "settings", "iap", "license"} {
-				if list[i].ID != id || list[i].Done != is[id] || (list[i].Hint == "") != is[id] || list[i].Text == "" {
-					t.Errorf("%s: %+v", when, list[i])
-				}
-			}
-		}
-		want("before the update")
-		f.MustUpdate(t)
-		want("after the update", "update", "credentials")
-		deactivate(t, f, addon.HalfKey)
-		want("with an inactive key", "update")
-		f.MustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
-		want("with a draft", "update")
-		f.MustPublish(t, "")
-		want("published", "update", "settings")
-		if err := f.IAP.Decline(ctx, user, true); err != nil {
-			t.Fatal(err)
-		}
-		want("without selling", "update", "settings", "iap")
-		if list, err := f.Checklist(ctx, user); err != nil || !list[3].Declined {
-			t.Errorf("%+v, %v", list, err)
-		}
-		if err := f.IAP.Decline(ctx, user, false); err != nil {
-			t.Fatal(err)
-		}
-		want("selling after all", "update", "settings")
-		f.MustPackage(t, 1, "Gold", true)
-		f.MustSet(t, map[string]string{
-			iap.KeyEnabled: "1", iap.KeyPackageName: "com.example.app", iap.KeyProductMap: `{"store":{"gold":1}}`,
-			iap.KeyServiceAccount: string(addontest.ServiceAccount(nil)),
-		})
-		f.MustPublish(t, "")
-		want("selling", "update", "settings", "iap")
-		s := newFakeStore(t)
-		made := mustMake(t, f, addon.LicenseOrder{Store: s.URL, Code: goodCode, Domain: "site.example"})
-		want("with a license file", "update", "settings", "iap", "license")
-		s.answer = countersign.CheckRevoked
-		if _, err := f.CheckLicense(ctx, user, made[0].ID); err != nil {
-			t.Fatal(err)
-		}
-		want("with one that is not good any more", "update", "settings", "iap")
-		lines := strings.Join(f.Audits(t), "\n")
-		if !strings.Contains(lines, "ana@site.example iap.decline  [page]: sells in the app -> does not sell in the app") || strings.Count(lines, "iap.") != 2 {
-			t.Errorf("audit\n%s", lines)
-		}
-	})
 }
 
 // PostgreSQL goes and comes back: the addon is unavailable meanwhile, and serves

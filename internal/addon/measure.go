@@ -17,7 +17,7 @@ func (a *Addon) MeasureFiles(context.Context) (health.Files, error) {
 
 // MeasureRows reads the figures of the database for metrics.
 func (a *Addon) MeasureRows(ctx context.Context) (health.Rows, error) {
-	if err := a.ready(); err != nil {
+	if err := a.guard.Ready(); err != nil {
 		return health.Rows{}, err
 	}
 	return health.MeasureRows(ctx, a.database, a.queue, a.chain)
@@ -31,7 +31,7 @@ type Figures struct {
 
 // Measure reads the figures for metrics.
 func (a *Addon) Measure(ctx context.Context) (f Figures, err error) {
-	if err = a.ready(); err != nil {
+	if err = a.guard.Ready(); err != nil {
 		return f, err
 	}
 	if f.Members, err = a.Members.Measure(ctx); err != nil {
@@ -43,9 +43,6 @@ func (a *Addon) Measure(ctx context.Context) (f Figures, err error) {
 
 // JobRuns counts the runs of jobs in this process.
 func (a *Addon) JobRuns() []jobs.Runs { return a.queue.Runs() }
-
-// CredentialUses is how many uses of API credentials wait to be written.
-func (a *Addon) CredentialUses() usage.Figures { return a.uses.Figures() }
 
 // AppRequests is how many requests of apps wait to be written.
 func (a *Addon) AppRequests() (f usage.Figures) {

@@ -39,9 +39,9 @@ func TestKeyFileBesideNoDatabaseIsNotANewAddon(t *testing.T) {
 		for name, act := range map[string]func(a *addon.Addon) error{
 			"the server":      func(a *addon.Addon) error { return a.PrepareToServe(t.Context()) },
 			"a command":       func(a *addon.Addon) error { return a.Prepare(t.Context()) },
-			"an update":       func(a *addon.Addon) error { _, err := a.Update(t.Context(), operator, nil); return err },
-			"a plan":          func(a *addon.Addon) error { _, err := a.Plan(t.Context(), operator); return err },
-			"a set-up link":   func(a *addon.Addon) error { _, _, err := a.NewSetupLink(t.Context(), operator); return err },
+			"an update":       func(a *addon.Addon) error { _, err := a.Setup.Update(t.Context(), operator, nil); return err },
+			"a plan":          func(a *addon.Addon) error { _, err := a.Setup.Plan(t.Context(), operator); return err },
+			"a set-up link":   func(a *addon.Addon) error { _, _, err := a.Setup.NewLink(t.Context(), operator); return err },
 			"accepted losses": func(a *addon.Addon) error { return a.AcceptLoss(t.Context(), operator) },
 		} {
 			for _, look := range []bool{true, false} {
@@ -60,20 +60,6 @@ func TestKeyFileBesideNoDatabaseIsNotANewAddon(t *testing.T) {
 			}
 		}
 		addontest.Updated(t, at)
-	})
-}
-
-// A visitor's link is not answered with the names of files.
-func TestSetupLinkWithoutADatabaseSaysNothingOfTheInstallation(t *testing.T) {
-	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
-		for _, table := range []string{"meta", "countersign_versions", "people_versions", "addon_versions"} {
-			if _, err := f.DB().Exec(t.Context(), `DROP TABLE IF EXISTS `+table); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := f.CheckSetupLink(t.Context(), "x"); addontest.CodeOf(err) != "unavailable" || strings.Contains(err.Error(), f.At.Dir) {
-			t.Errorf("%v", err)
-		}
 	})
 }
 

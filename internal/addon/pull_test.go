@@ -3,6 +3,7 @@ package addon_test
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -52,7 +53,7 @@ func pullEngines(t *testing.T, fn func(t *testing.T, p *puller)) {
 		}))
 		t.Cleanup(google.Close)
 		p.url = google.URL
-		p.SetPlayURL(p.url)
+		p.reopen(t)
 		p.MustPackage(t, 1, "Gold", true)
 		p.MustSet(t, map[string]string{
 			iap.KeyEnabled: "1", iap.KeyPackageName: "com.tuneful.app", iap.KeyServiceAccount: string(account),
@@ -63,10 +64,21 @@ func pullEngines(t *testing.T, fn func(t *testing.T, p *puller)) {
 	})
 }
 
+// reopen opens the addon again, with the simulated Play in the place of Google's.
+func (p *puller) reopen(t *testing.T) {
+	t.Helper()
+	f := *p.Fixture
+	f.Addon = addontest.Open(t, f.At, addon.Options{Now: f.Clock.Now, Log: slog.New(slog.NewTextHandler(f.Log, nil)), PlayURL: p.url})
+	if err := f.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.Fixture = &f
+}
+
 // mustPull runs the task once, which asks to be run again after the pause.
 func (p *puller) mustPull(t *testing.T) {
 	t.Helper()
-	if again, err := p.Pull(t.Context()); err != nil || !again.Equal(p.Clock.Now().Add(addon.PullPause)) {
+	if again, err := p.Members.Pull(t.Context(), nil); err != nil || !again.Equal(p.Clock.Now().Add(membership.PullPause)) {
 		t.Fatalf("again at %s, %v", again, err)
 	}
 }
@@ -103,17 +115,17 @@ func (p *puller) wantAlerts(t *testing.T, parts ...string) {
 
 func TestPulledNotificationsAreStoredOnceAndThenAcknowledged(t *testing.T) {
 	pullEngines(t, func(t *testing.T, p *puller) {
-		for range addon.PullBatch + 3 {
+		for range membership.PullBatch + 3 {
 			p.play.SendTest()
 		}
-		p.wantMessages(t, 0, addon.PullBatch+3)
+		p.wantMessages(t, 0, membership.PullBatch+3)
 		p.mustPull(t)
-		p.wantMessages(t, addon.PullBatch+3, 0)
+		p.wantMessages(t, membership.PullBatch+3, 0)
 		if calls := p.play.Calls(pullPath); calls != 3 {
 			t.Errorf("%d calls, want two with messages and one without", calls)
 		}
 		p.mustPull(t)
-		p.wantMessages(t, addon.PullBatch+3, 0)
+		p.wantMessages(t, membership.PullBatch+3, 0)
 	})
 }
 
@@ -149,7 +161,7 @@ func TestAMessageThatArrivesAgainChangesNothing(t *testing.T) {
 			}
 			return false
 		}
-		if _, err := p.Pull(t.Context()); !fault.IsUnavailable(err) {
+		if _, err := p.Members.Pull(t.Context(), nil); !fault.IsUnavailable(err) {
 			t.Error(err)
 		}
 		p.wantMessages(t, 1, 1)
@@ -163,7 +175,7 @@ func TestAMessageThatTheDatabaseRefusesIsNotAcknowledged(t *testing.T) {
 	pullEngines(t, func(t *testing.T, p *puller) {
 		p.play.SendTest()
 		addontest.Execute(t, p.At, `ALTER TABLE inbox RENAME TO elsewhere`)
-		if _, err := p.Pull(t.Context()); !fault.IsUnavailable(err) {
+		if _, err := p.Members.Pull(t.Context(), nil); !fault.IsUnavailable(err) {
 			t.Error(err)
 		}
 		addontest.Execute(t, p.At, `ALTER TABLE elsewhere RENAME TO inbox`)
@@ -210,7 +222,7 @@ func TestWhatKeepsNotificationsFromBeingPulledIsAnAlert(t *testing.T) {
 			{"the subscription is missing", func() { p.play.Fail(1, 404, "notFound") }, []string{pullSubscription}},
 		} {
 			tt.disturb()
-			if _, err := p.Pull(t.Context()); !fault.IsUnavailable(err) {
+			if _, err := p.Members.Pull(t.Context(), nil); !fault.IsUnavailable(err) {
 				t.Errorf("%s: %v", tt.rule, err)
 			}
 			p.wantAlerts(t, tt.alerts...)
@@ -224,15 +236,15 @@ func TestWhatKeepsNotificationsFromBeingPulledIsAnAlert(t *testing.T) {
 // Of several processes, one pulls. Failures make it wait longer each time.
 func TestOneProcessPulls(t *testing.T) {
 	pullEngines(t, func(t *testing.T, p *puller) {
-		other := p.Again(t)
-		other.SetPlayURL(p.url)
+		other := *p
+		other.reopen(t)
 		for _, kind := range []string{membership.KindSilence, membership.KindCatalogue} { // of the settings that were published
 			if err := jobs.Discard(t.Context(), p.DB().Queries, kind, membership.RepeatingKey, p.Clock.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, one := range []*addon.Addon{p.Addon, other.Addon, p.Addon} {
-			if err := one.EnsurePull(t.Context()); err != nil {
+			if err := one.Members.EnsurePull(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -247,14 +259,14 @@ func TestOneProcessPulls(t *testing.T) {
 		if calls := p.play.Calls(pullPath); calls != 1 {
 			t.Errorf("%d calls", calls)
 		}
-		for _, wait := range []time.Duration{addon.PullPause, addon.PullPause, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 10 * time.Minute} {
+		for _, wait := range []time.Duration{membership.PullPause, membership.PullPause, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 10 * time.Minute} {
 			p.Clock.Move(wait - time.Second)
 			run(p.Addon, false)
 			p.Clock.Move(time.Second)
 			p.play.Fail(1, 503, "backendError")
 			run(p.Addon, true)
 		}
-		if list, err := jobs.List(t.Context(), p.DB().Queries, addon.KindPull); err != nil || len(list) != 1 {
+		if list, err := jobs.List(t.Context(), p.DB().Queries, membership.KindPull); err != nil || len(list) != 1 {
 			t.Errorf("%+v, %v", list, err)
 		}
 	})
@@ -271,13 +283,13 @@ func TestNothingIsPulledWithoutASubscription(t *testing.T) {
 				p.play.SendTest()
 				p.MustSet(t, changes)
 				p.MustPublish(t, "")
-				if again, err := p.Pull(t.Context()); err != nil || !again.IsZero() {
+				if again, err := p.Members.Pull(t.Context(), nil); err != nil || !again.IsZero() {
 					t.Errorf("again at %s, %v", again, err)
 				}
-				if err := p.EnsurePull(t.Context()); err != nil {
+				if err := p.Members.EnsurePull(t.Context()); err != nil {
 					t.Error(err)
 				}
-				if list, err := jobs.List(t.Context(), p.DB().Queries, addon.KindPull); err != nil || len(list) != 0 {
+				if list, err := jobs.List(t.Context(), p.DB().Queries, membership.KindPull); err != nil || len(list) != 0 {
 					t.Errorf("%+v, %v", list, err)
 				}
 				p.wantMessages(t, 0, 1)
@@ -317,7 +329,7 @@ func TestAPullEndsWithTheServer(t *testing.T) {
 			<-r.Context().Done()
 			return true
 		}
-		if err := p.EnsurePull(t.Context()); err != nil {
+		if err := p.Members.EnsurePull(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if ran, err := p.Queue().RunNext(ctx); !ran || err != nil {

@@ -36,7 +36,7 @@ func pullAndWait(step string, place dbtest.DB) error {
 		return err
 	}
 	pulls.Store(true)
-	if _, err := a.Pull(ctx); err != nil {
+	if _, err := a.Members.Pull(ctx, nil); err != nil {
 		return err
 	}
 	fmt.Println("waiting: done")
@@ -52,7 +52,7 @@ func TestAKilledPullLosesNothing(t *testing.T) {
 				t.Fatal("a pull takes more points than expected")
 			}
 			p.play.SendTest()
-			done = dbtest.Killed(t, p.At, "pull "+strconv.Itoa(point)+" "+p.url)
+			done = dbtest.Killed(t, p.At, strconv.Itoa(point)+" "+p.url)
 			list, err := p.Members.Messages(t.Context(), operator, 0, 100)
 			if err != nil {
 				t.Fatal(err)

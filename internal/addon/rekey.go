@@ -7,14 +7,17 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/wording"
 )
 
 // RekeyPlan describes what a new key file would cost: the values that the old one can't
@@ -22,13 +25,13 @@ import (
 type RekeyPlan struct {
 	// Credentials lose their API key and API secret, and refuse every call until they
 	// are rotated.
-	Credentials []Credential
+	Credentials []credential.Credential
 	// Accounts are service accounts, of the draft and of all versions, whose file has to be
 	// set again before apps can buy.
 	Accounts []iap.ServiceAccountFacts
 	// Codes are stored purchase codes. They have to be entered again to check, move or
 	// revoke their licenses; the license files stay.
-	Codes []PurchaseCode
+	Codes []license.PurchaseCode
 	// Webhooks are paused until their secret is rotated.
 	Webhooks []events.Webhook
 	// Purchases are the ids of purchases in the app whose tokens are lost. Their members
@@ -61,27 +64,18 @@ func (a *Addon) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 	if err != nil {
 		return RekeyPlan{}, err
 	}
-	pairs, err1 := a.db.Credentials(ctx)
-	codes, err2 := a.db.PurchaseCodes(ctx)
-	accounts, err3 := iap.LostAccounts(ctx, a.db, old)
-	users, err4 := people.LostTOTP(ctx, &a.db.DB, old)
-	webhooks, err5 := a.Events.LostWebhooks(ctx, old)
-	purchases, err6 := membership.LostTokens(ctx, a.db, old)
-	simulated, err7 := simulator.Lost(ctx, a.db, old)
-	queued, err9 := membership.LostQueued(ctx, a.db, old)
-	place, err8 := backup.LostPlace(ctx, a.db.Queries, old)
-	plan := RekeyPlan{Simulator: simulated, Accounts: accounts, Webhooks: webhooks, Purchases: purchases, Queued: queued, Users: users, BackupPlace: place}
-	for _, c := range pairs {
-		if len(c.KeySealed) > 0 && !resealCredential(&c, old, old) {
-			plan.Credentials = append(plan.Credentials, credentialOf(c))
-		}
-	}
-	for _, c := range codes {
-		if len(c.Sealed) > 0 && keyfile.Reseal(old, old, codePurpose(c.Hint), c.Sealed) == nil {
-			plan.Codes = append(plan.Codes, purchaseCodeOf(c))
-		}
-	}
-	return plan, errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, err9)
+	var p RekeyPlan
+	var errs [9]error
+	p.Credentials, errs[0] = credential.Lost(ctx, a.db, old)
+	p.Codes, errs[1] = license.LostCodes(ctx, a.db, old)
+	p.Accounts, errs[2] = iap.LostAccounts(ctx, a.db, old)
+	p.Users, errs[3] = people.LostTOTP(ctx, &a.db.DB, old)
+	p.Webhooks, errs[4] = a.Events.LostWebhooks(ctx, old)
+	p.Purchases, errs[5] = membership.LostTokens(ctx, a.db, old)
+	p.Queued, errs[6] = membership.LostQueued(ctx, a.db, old)
+	p.Simulator, errs[7] = simulator.Lost(ctx, a.db, old)
+	p.BackupPlace, errs[8] = backup.LostPlace(ctx, a.db.Queries, old)
+	return p, errors.Join(errs[:]...)
 }
 
 func (a *Addon) rekeyable(ctx context.Context) error {
@@ -93,11 +87,11 @@ func (a *Addon) rekeyable(ctx context.Context) error {
 	case err != nil:
 		return err
 	case tables == sqldb.StateEmpty:
-		return errUpdateNeeded
+		return access.ErrUpdateNeeded
 	case tables == sqldb.StateOlder:
-		return errOutdated
+		return access.ErrOutdated
 	case tables == sqldb.StateNewer:
-		return errNewer
+		return access.ErrNewer
 	}
 	return nil
 }
@@ -115,8 +109,12 @@ func (a *Addon) Rekey(ctx context.Context, actor people.Actor) (RekeyPlan, error
 	}
 	fresh, err := a.location.Rekey(ctx, a.database, func(q sqldb.Queries, old, fresh *keyfile.Box) error {
 		tx := addondb.In(q)
-		if err := reseal(ctx, tx, old, fresh); err != nil {
-			return err
+		for _, reseal := range []func(context.Context, *addondb.DB, *keyfile.Box, *keyfile.Box) error{
+			credential.Reseal, license.ResealCodes, membership.Reseal, iap.ResealAccounts,
+		} {
+			if err := reseal(ctx, tx, old, fresh); err != nil {
+				return err
+			}
 		}
 		if err := simulator.Reseal(ctx, tx, old, fresh, a.guard.Timestamp()); err != nil {
 			return err
@@ -127,7 +125,7 @@ func (a *Addon) Rekey(ctx context.Context, actor people.Actor) (RekeyPlan, error
 		if err := backup.Reseal(ctx, q, old, fresh); err != nil {
 			return err
 		}
-		checked, err := people.Rekey(ctx, &tx.DB, old, fresh, a.now())
+		checked, err := people.Rekey(ctx, &tx.DB, old, fresh, a.guard.Now())
 		if err != nil {
 			return err
 		}
@@ -136,7 +134,7 @@ func (a *Addon) Rekey(ctx context.Context, actor people.Actor) (RekeyPlan, error
 	if err != nil {
 		return RekeyPlan{}, err
 	}
-	a.key.Open(fresh)
+	a.guard.Open(fresh)
 	return plan, nil
 }
 
@@ -156,59 +154,4 @@ func (p RekeyPlan) detail(auditChecked bool) string {
 	return text
 }
 
-// reseal brings the addon's own secrets from an old key file, nil when it is lost, to a
-// new one.
-func reseal(ctx context.Context, tx *addondb.DB, old, fresh *keyfile.Box) error {
-	pairs, err := tx.Credentials(ctx)
-	if err != nil {
-		return err
-	}
-	for _, c := range pairs {
-		if !resealCredential(&c, old, fresh) {
-			c.KeySealed, c.SecretSealed = []byte{}, []byte{}
-		}
-		if err := tx.UpdateCredential(ctx, c); err != nil {
-			return err
-		}
-	}
-	if err := resealCodes(ctx, tx, old, fresh); err != nil {
-		return err
-	}
-	if err := membership.Reseal(ctx, tx, old, fresh); err != nil {
-		return err
-	}
-	return iap.ResealAccounts(ctx, tx, old, fresh)
-}
-
-// resealCredential seals both values of a pair again, and reports false when one of them
-// can't be opened.
-func resealCredential(c *addondb.Credential, old, fresh *keyfile.Box) bool {
-	key := keyfile.Reseal(old, fresh, pairPurpose(*c, HalfKey), c.KeySealed)
-	secret := keyfile.Reseal(old, fresh, pairPurpose(*c, HalfSecret), c.SecretSealed)
-	if key == nil || secret == nil {
-		return false
-	}
-	c.KeySealed, c.SecretSealed = key, secret
-	return true
-}
-
-// resealCodes keeps the rows of codes that can't be opened only while licenses name them.
-func resealCodes(ctx context.Context, tx *addondb.DB, old, fresh *keyfile.Box) error {
-	codes, err := tx.PurchaseCodes(ctx)
-	if err != nil {
-		return err
-	}
-	for _, c := range codes {
-		sealed := keyfile.Reseal(old, fresh, codePurpose(c.Hint), c.Sealed)
-		if sealed == nil {
-			sealed = []byte{}
-			if err := tx.DeleteUnusedCode(ctx, c.ID); err != nil {
-				return err
-			}
-		}
-		if err := tx.SetSealedCode(ctx, c.ID, sealed); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func count(n int, noun string) string { return wording.Count(int64(n), noun, noun+"s") }

@@ -9,22 +9,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pquerna/otp/totp"
+
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/addontest"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/addon/events"
+	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/pquerna/otp/totp"
 )
 
 // rekeyable is an addon with everything that its key file seals.
 type rekeyable struct {
 	*addontest.Fixture
-	pair       addon.APICredentials
+	pair       credential.Values
 	webhook    events.SecretText
 	totpSecret string
 	recovery   []string
@@ -39,7 +42,7 @@ func newRekeyable(t *testing.T, f *addontest.Fixture) *rekeyable {
 	t.Helper()
 	ctx := t.Context()
 	r := &rekeyable{Fixture: f}
-	_, pair, err := f.RevealCredential(ctx, operator, 1)
+	_, pair, err := f.Credentials.Reveal(ctx, operator, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +51,7 @@ func newRekeyable(t *testing.T, f *addontest.Fixture) *rekeyable {
 		t.Fatal(err)
 	}
 	f.MustPublish(t, "")
-	mustMake(t, f, newFakeStore(t).order())
+	f.MustMake(t, addontest.NewLicenseStore(t).Order())
 	if _, r.webhook, err = f.Events.AddWebhook(ctx, operator, "https://site.example/hooks", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -113,22 +116,22 @@ func (r *rekeyable) wantKept(t *testing.T, f *addontest.Fixture, kept bool) {
 	t.Helper()
 	ctx := t.Context()
 	lost := func(code string) string { return map[bool]string{false: code}[kept] }
-	_, pair, err := f.RevealCredential(ctx, operator, 1)
+	_, pair, err := f.Credentials.Reveal(ctx, operator, 1)
 	addontest.WantError(t, err, lost("credential_not_kept"))
 	if kept && pair != r.pair {
 		t.Error("another pair is revealed")
 	}
-	_, err = f.Basic(ctx, client, r.pair.Key, r.pair.Secret)
+	_, err = f.Credentials.Basic(ctx, client, r.pair.Key, r.pair.Secret)
 	addontest.WantError(t, err, lost("credential_not_kept"))
 	if _, ok, err := f.IAP.TestServiceAccount(ctx, operator); err != nil || ok != kept {
 		t.Errorf("the service account can be read: %t, %v", ok, err)
 	}
-	known := mustKnow(t, f)
-	if len(known.Files) != 1 || len(known.Codes) != 1 {
+	known, err := f.Licenses.List(ctx, user)
+	if err != nil || len(known.Files) != 1 || len(known.Codes) != 1 {
 		t.Fatalf("licenses %+v", known)
 	}
-	err = f.KeptCode(ctx, known.Codes[0].ID)
-	addontest.WantError(t, err, lost("purchase_code_not_kept"))
+	_, err = f.Licenses.Make(ctx, user, license.Order{Kept: known.Codes[0].ID, Store: "https://other.example", Domain: "site.example"})
+	addontest.WantError(t, err, map[bool]string{true: "code_of_other_store", false: "purchase_code_not_kept"}[kept])
 	secret, err := f.Events.RevealSecret(ctx, operator, 1)
 	addontest.WantError(t, err, lost("webhook_secret_lost"))
 	if kept && secret != r.webhook {
@@ -236,7 +239,7 @@ func TestWhatARekeyDroppedIsRepaired(t *testing.T) {
 		if finding := found(t, g.Doctor(t.Context()), "API credentials"); finding.Level != health.Fail || finding.Fix != "countersign addon api rotate 1" {
 			t.Errorf("doctor says %+v", finding)
 		}
-		if _, _, err := g.RotateCredential(t.Context(), operator, 1); err != nil {
+		if _, _, err := g.Credentials.Rotate(t.Context(), operator, 1); err != nil {
 			t.Error(err)
 		}
 		if _, err := g.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)); err != nil {

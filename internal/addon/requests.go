@@ -70,7 +70,7 @@ func (a *Addon) hour() time.Time { return a.now().UTC().Truncate(time.Hour) }
 // writeRequests adds what was counted since the last time to the running hour.
 // What can't be written now is kept for the next time.
 func (a *Addon) writeRequests(ctx context.Context) {
-	if a.ready() != nil {
+	if a.guard.Ready() != nil {
 		return // the tables may be older than the counts
 	}
 	var taken [addresses]int64

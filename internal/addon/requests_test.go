@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -116,7 +117,7 @@ func TestWithOlderTablesRequestsAreAnsweredAndNotCounted(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		addontest.Outdate(t, f.At)
 		g := addontest.New(t, f.At, f.Clock)
-		if err := g.Prepare(t.Context()); err == nil || g.State() != addon.StateOutdated {
+		if err := g.Prepare(t.Context()); err == nil || g.State() != access.StateOutdated {
 			t.Fatalf("%v, %s", err, g.State())
 		}
 		if g.Served(t).Version != 1 {

@@ -30,14 +30,14 @@ func (a *Addon) Run(ctx context.Context) error {
 	work.Start("schedule of backups", a.Backups.Run)
 	work.Start("events", a.Events.Run)
 	work.Start("memberships", a.startMembers)
-	work.Start("pulled notifications", a.keepPulling)
-	work.Start("cache of API credentials", a.pairs.Fill)
+	work.Start("pulled notifications", a.Members.KeepPulling)
+	work.Start("cache of API credentials", a.Credentials.Run)
 	work.Start("last uses and requests", a.writeEvery)
 	work.Start("old rows", a.tidyEvery)
 	work.Start("failed sign-ins", a.people.Run)
 	work.Start("audit seals", a.chain.Run)
-	work.Go("later updates", a.watchUpdates)
-	work.Go("key file", a.key.Follow)
+	work.Go("later updates", a.Setup.Follow)
+	work.Go("key file", a.guard.Follow)
 	return work.Wait()
 }
 
@@ -66,29 +66,25 @@ func (a *Addon) awaitUpdate(ctx context.Context) error {
 			return err
 		}
 		a.forgetRequests()
-		_ = a.tidySetupFile(ctx) // that it can't be removed is said once the addon is set up
-		if !group.Sleep(ctx, 500*time.Millisecond, a.updated) {
+		_ = a.Setup.TidyLinkFile(ctx) // that it can't be removed is said once the addon is set up
+		if !a.Setup.Sleep(ctx, 500*time.Millisecond) {
 			return nil
 		}
 	}
 }
 
-// watchUpdates returns an error when a later version has updated the database,
-// and nil when ctx ends.
-func (a *Addon) watchUpdates(ctx context.Context) error {
+// startMembers puts the tasks that repeat, as soon as the database answers.
+func (a *Addon) startMembers(ctx context.Context) {
 	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-a.updated:
+		err := errors.Join(a.Members.Start(ctx), a.Simulator.Start(ctx))
+		if err == nil || ctx.Err() != nil {
+			return
 		}
-		for err := a.Prepare(ctx); err != nil; err = a.Prepare(ctx) {
-			if ctx.Err() == nil && !fault.IsUnavailable(err) {
-				return err
-			}
-			if !group.Sleep(ctx, time.Second, nil) {
-				return nil
-			}
+		if !fault.IsUnavailable(err) {
+			a.log.Error("the tasks of memberships could not be begun", "cause", err)
+		}
+		if !group.Sleep(ctx, time.Second, nil) {
+			return
 		}
 	}
 }
@@ -97,10 +93,10 @@ func (a *Addon) watchUpdates(ctx context.Context) error {
 // file of a set-up link when that ends.
 func (a *Addon) tidyEvery(ctx context.Context) {
 	for {
-		if err := errors.Join(a.database.PruneChanges(ctx), a.pruneRequests(ctx), a.Events.Prune(ctx), a.queue.Prune(ctx), a.tidySetupFile(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(a.database.PruneChanges(ctx), a.pruneRequests(ctx), a.Events.Prune(ctx), a.queue.Prune(ctx), a.Setup.TidyLinkFile(ctx)); err != nil && ctx.Err() == nil {
 			a.log.Warn("old rows and files could not be removed", "cause", err)
 		}
-		if !group.Sleep(ctx, a.setupFileLasts(), nil) {
+		if !group.Sleep(ctx, a.Setup.LinkFileLasts(), nil) {
 			return
 		}
 	}
@@ -113,16 +109,8 @@ const writeInterval = time.Minute
 // ends; [Addon.Close] writes the rest.
 func (a *Addon) writeEvery(ctx context.Context) {
 	group.Every(ctx, writeInterval, func(ctx context.Context) {
-		a.writeUses(ctx)
+		a.Credentials.WriteUses(ctx)
 		a.writeRequests(ctx)
-		a.pruneNonces(ctx)
+		a.Credentials.PruneNonces(ctx)
 	})
-}
-
-// writeUses writes which credentials were used since the last time. What can't be
-// written now is kept for the next time.
-func (a *Addon) writeUses(ctx context.Context) {
-	if err := a.uses.Write(ctx, a.database, "credentials"); err != nil {
-		a.log.Warn("the credentials' last uses could not be written", "cause", err)
-	}
 }

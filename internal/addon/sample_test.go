@@ -54,7 +54,7 @@ func TestDemoFillsAnAddon(t *testing.T) {
 		if !strings.Contains(string(f.Served(t).JSON), `"appName":"Tuneful"`) {
 			t.Errorf("served %s", f.Served(t).JSON)
 		}
-		list, err := f.Checklist(ctx, operator)
+		list, err := f.Setup.Checklist(ctx, operator)
 		for _, task := range list {
 			if !task.Done && task.ID != "license" { // which takes a purchase
 				t.Errorf("%+v is not done", task)

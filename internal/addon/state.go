@@ -4,62 +4,24 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
-	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/people/peopledb"
-	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// State describes how far an addon is set up.
-type State string
+// State returns how far the addon was set up when that was last read, "" when it is not known
+// yet.
+func (a *Addon) State() access.State { return a.guard.State() }
 
-// The states of an addon.
-const (
-	// StateNew has not seen a whole update yet.
-	StateNew State = "new"
-	// StateOutdated was set up by an earlier version; an update brings it on.
-	StateOutdated State = "outdated"
-	// StateReady is as this build expects.
-	StateReady State = "ready"
-	// StateNewer was set up by a later version.
-	StateNewer State = "newer"
-)
+// Installed reports whether an update has run, so that there are users, settings
+// and credentials.
+func (a *Addon) Installed() bool { return a.guard.Installed() }
 
-// metaUpdated is the name under which the database keeps when an update first ran
-// to its end.
-const metaUpdated = "addon_updated"
-
-var (
-	errUpdateNeeded = fault.WithRetry(fault.Unavailable(fault.CodeUpdateNeeded, "The addon is not set up yet"), 10*time.Second)
-	errOutdated     = fault.WithRetry(fault.Unavailable(fault.CodeUpdateNeeded, "This version of the addon has to update its database first"), 10*time.Second)
-	errNewer        = fault.Conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
-	errNotLooked    = fault.WithRetry(fault.Unavailable("unavailable", "The addon's database is not ready yet"), 2*time.Second)
-)
-
-// Prepare finds out how far the addon is set up and loads its key file. Before
-// the first update it returns an error of kind Unavailable with the code
-// update_needed. Commands that need an
-// addon call it after [Open]; a server calls [Addon.Run], which waits for it.
-func (a *Addon) Prepare(ctx context.Context) error {
-	state, err := a.look(ctx)
-	if err != nil {
-		return err
-	}
-	if (state == StateReady || state == StateOutdated) && a.key.Box() == nil {
-		box, err := a.location.Open(ctx, a.db.Queries)
-		if err != nil {
-			return err
-		}
-		a.key.Open(box)
-	}
-	a.state.Store(&state)
-	return a.ready()
-}
+// Prepare is [setup.Service.Prepare]. Commands that need an addon call it after [Open]; a server
+// calls [Addon.Run], which waits for it.
+func (a *Addon) Prepare(ctx context.Context) error { return a.Setup.Prepare(ctx) }
 
 // PrepareToServe is Prepare for the server. A database that lacks commits which it
 // acknowledged is a conflict ([sqldb.CodeBehind]).
@@ -90,86 +52,11 @@ func (a *Addon) AcceptLoss(ctx context.Context, actor people.Actor) error {
 // acknowledged. It can be read, and is not written before the loss is accepted.
 func (a *Addon) Behind() error { return a.database.Behind() }
 
-// look reads how far the addon is set up. It writes nothing. An empty database beside
-// a key file is a conflict.
-func (a *Addon) look(ctx context.Context) (State, error) {
-	tables, err := a.location.State(ctx, a.database)
-	if err != nil {
-		return "", err
-	}
-	switch tables {
-	case sqldb.StateEmpty:
-		return StateNew, nil
-	case sqldb.StateNewer:
-		return StateNewer, nil
-	}
-	updated, err := a.db.Meta(ctx, metaUpdated)
-	switch {
-	case err != nil:
-		return "", err
-	case updated == "":
-		return StateNew, nil
-	case tables == sqldb.StateOlder:
-		return StateOutdated, nil
-	}
-	return StateReady, nil
-}
-
-// State returns how far the addon was set up when it was last looked at, "" when
-// that is not known yet.
-func (a *Addon) State() State {
-	if s := a.state.Load(); s != nil {
-		return *s
-	}
-	return ""
-}
-
-// Installed reports whether an update has run, so that there are users, settings
-// and credentials.
-func (a *Addon) Installed() bool { return a.State() == StateReady || a.State() == StateOutdated }
-
-// ready reports whether rules can be used, or why not.
-func (a *Addon) ready() error {
-	switch a.State() {
-	case StateReady:
-		if !a.key.InForce() {
-			return errNotLooked
-		}
-		return nil
-	case StateNew:
-		return errUpdateNeeded
-	case StateOutdated:
-		return errOutdated
-	case StateNewer:
-		return errNewer
-	}
-	return errNotLooked
-}
-
 // Ready returns an error unless the addon is updated, its database answers and is the
 // one that was prepared, and nothing keeps it from being written.
 func (a *Addon) Ready(ctx context.Context) error {
-	if err := a.ready(); err != nil {
+	if err := a.guard.Ready(); err != nil {
 		return err
 	}
-	return keyfile.Present(ctx, a.database, a.key.Box())
-}
-
-// changed is notified of changes by all processes.
-func (a *Addon) changed(topic, _ string) {
-	switch topic {
-	case addondb.TopicUpdate:
-		a.askForState()
-	case peopledb.TopicUsers:
-		a.endSetupFile()
-	}
-}
-
-// askForState wakes whoever waits for an update, also after changes may have been
-// missed.
-func (a *Addon) askForState() {
-	select {
-	case a.updated <- struct{}{}:
-	default:
-	}
+	return keyfile.Present(ctx, a.database, a.guard.Box())
 }

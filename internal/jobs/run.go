@@ -58,6 +58,19 @@ func (r *Run) change(ctx context.Context, tx sqldb.Queries, set string, args ...
 	return err
 }
 
+// Repeating returns work that is done again at the time that do returns; zero is for not again.
+func Repeating(do func(ctx context.Context, payload []byte) (again time.Time, err error)) func(context.Context, *Run) (any, error) {
+	return func(ctx context.Context, r *Run) (any, error) {
+		again, err := do(ctx, r.Payload)
+		if err != nil || again.IsZero() {
+			return nil, err
+		}
+		return nil, r.queue.db.Tx(ctx, func(tx sqldb.Queries) error {
+			return Put(ctx, tx, Task{Kind: r.Kind, Key: r.Key, Payload: json.RawMessage(r.Payload), Due: again}, r.queue.now())
+		})
+	}
+}
+
 // take leases a job. It returns nil when another process was faster, or the job ended its
 // process too often.
 func (q *Queue) take(ctx context.Context, kind string, id int64) (r *Run, err error) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
@@ -55,15 +56,12 @@ func May(a people.Actor, what Permission) error {
 	return fault.Forbidden("not_allowed", "Not allowed. A program with API credentials may read, change and publish settings")
 }
 
-// Guard is the state of an addon that its services ask for. All fields are needed.
+// Guard holds the key file of an addon and how far it is set up. The services ask it first. Its
+// methods may be called from many goroutines.
 type Guard struct {
-	// Installed reports whether there are settings, also those of an earlier version.
-	Installed func() bool
-	// Ready returns why the services can't be used now, nil when they can.
-	Ready func() error
-	// Box returns the key file, nil until it is loaded.
-	Box func() *keyfile.Box
-	Now func() time.Time
+	keyfile.Current // none until the key file is known
+	Now             func() time.Time
+	state           atomic.Pointer[State]
 }
 
 // May returns an error unless an actor has a permission and the addon is ready.

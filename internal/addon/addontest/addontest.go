@@ -16,6 +16,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -49,7 +50,7 @@ func NewTemplate(at time.Time, more ...func(context.Context, *addon.Addon) error
 		if err != nil {
 			return err
 		}
-		_, err = a.Update(ctx, Operator, nil)
+		_, err = a.Setup.Update(ctx, Operator, nil)
 		for _, add := range more {
 			if err == nil {
 				err = add(ctx, a)
@@ -182,7 +183,7 @@ func UpdateUntil(step string, place dbtest.DB, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.Update(ctx, Operator, func(addon.Step) { point() }); err != nil {
+	if _, err := a.Setup.Update(ctx, Operator, func(setup.Step) { point() }); err != nil {
 		return err
 	}
 	fmt.Println("waiting: done")

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -22,9 +22,9 @@ const DefaultsServed = `{"appName":"My app","idpIosClientId":"","idpAndroidClien
 	`"pushTimelineAppId":"","streamAppId":"","messengerUrlScheme":"","messengerAndroidPackageId":"","messengerDomain":""}`
 
 // MustUpdate runs an update.
-func (f *Fixture) MustUpdate(t testing.TB) addon.UpdateReport {
+func (f *Fixture) MustUpdate(t testing.TB) setup.Report {
 	t.Helper()
-	report, err := f.Update(t.Context(), Operator, nil)
+	report, err := f.Setup.Update(t.Context(), Operator, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/web"
@@ -85,7 +85,7 @@ func (f *frontEnd) basic(w http.ResponseWriter, r *http.Request) (people.Actor, 
 	if err := f.origins.Check(r); err != nil {
 		return people.Actor{}, fault.WithCause(fault.Forbidden("cross_site", "This request came from another site, so nothing was done"), err)
 	}
-	return f.addon.Basic(r.Context(), web.ClientAddr(w), strings.TrimSpace(key), strings.TrimSpace(secret))
+	return f.addon.Credentials.Basic(r.Context(), web.ClientAddr(w), strings.TrimSpace(key), strings.TrimSpace(secret))
 }
 
 // visitor is who is signed in.
@@ -111,14 +111,14 @@ func (f *frontEnd) signed(w http.ResponseWriter, r *http.Request, body []byte) (
 	if !strings.HasPrefix(target, "/") { // with scheme and host
 		target = r.URL.RequestURI()
 	}
-	call := addon.SignedRequest{
+	call := credential.SignedRequest{
 		Key: r.Header.Get("X-Api-Key"), Timestamp: r.Header.Get("X-Api-Timestamp"), Nonce: r.Header.Get("X-Api-Nonce"),
 		Signature: r.Header.Get("X-Api-Signature"), Method: r.Method, PathAndQuery: target, BodySHA256: sha256.Sum256(body),
 	}
-	actor, err := f.addon.Signed(r.Context(), web.ClientAddr(w), call)
+	actor, err := f.addon.Credentials.Signed(r.Context(), web.ClientAddr(w), call)
 	if base := f.basePath(); base != "" && fault.HasCode(err, codeUnknown) && !strings.HasPrefix(target, base+"/") {
 		call.PathAndQuery = base + target
-		return f.addon.Signed(r.Context(), web.ClientAddr(w), call)
+		return f.addon.Credentials.Signed(r.Context(), web.ClientAddr(w), call)
 	}
 	return actor, err
 }

@@ -26,7 +26,7 @@ func TestTheGoClientOfASite(t *testing.T) {
 		signed, err := c.SignUserToken("Müşik ♪")
 		check(t, err)
 		for _, token := range []countersign.UserToken{asked, signed} {
-			user, err := s.AppUser(t.Context(), netip.IPv6Loopback(), s.pair.Key, token.Token)
+			user, err := s.Credentials.AppUser(t.Context(), netip.IPv6Loopback(), s.pair.Key, token.Token)
 			if err != nil || user.ID != "Müşik ♪" || !user.Expires.Equal(token.ExpiresAt.Time) {
 				t.Errorf("%+v, %v", user, err)
 			}

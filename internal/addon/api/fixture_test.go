@@ -14,6 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/api"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/usertoken"
@@ -38,7 +39,7 @@ const sessionCookie = "session=ana"
 type site struct {
 	*addon.Addon
 	dir                string
-	pair               addon.APICredentials
+	pair               credential.Values
 	setupToken         string
 	webToken           string
 	serviceAccountFile string
@@ -56,7 +57,7 @@ func newSiteAt(t testing.TB, at dbtest.DB, playURL string) *site {
 	s.Addon = addontest.Open(t, at, addon.Options{Now: s.clock.Now, PlayURL: playURL})
 	s.clock.Move(time.Hour)
 	var err error
-	s.setupToken, _, err = s.NewSetupLink(t.Context(), operator)
+	s.setupToken, _, err = s.Setup.NewLink(t.Context(), operator)
 	check(t, err)
 	if err := s.Prepare(t.Context()); err == nil || !strings.Contains(err.Error(), "update_needed") {
 		t.Fatalf("before the first update: %v", err)
@@ -68,13 +69,13 @@ func newSiteAt(t testing.TB, at dbtest.DB, playURL string) *site {
 func (s *site) update(t testing.TB) *site {
 	t.Helper()
 	ctx := t.Context()
-	_, err := s.Update(ctx, operator, nil)
+	_, err := s.Setup.Update(ctx, operator, nil)
 	check(t, err)
-	all, err := s.Credentials(ctx, operator)
+	all, err := s.Credentials.List(ctx, operator)
 	check(t, err)
-	_, s.pair, err = s.RevealCredential(ctx, operator, all[0].ID)
+	_, s.pair, err = s.Credentials.Reveal(ctx, operator, all[0].ID)
 	check(t, err)
-	s.webToken, _, err = s.NewWebToken(ctx, operator)
+	s.webToken, _, err = s.Setup.NewWebToken(ctx, operator)
 	check(t, err)
 	return s
 }
@@ -162,7 +163,7 @@ func (s *site) names() map[string]string {
 
 // siteToken is a user token that the site signs itself.
 func (s *site) siteToken(user string, at time.Time) string {
-	text, _ := usertoken.Mint(addon.SiteUserTokenKey(s.pair), user, at)
+	text, _ := usertoken.Mint(credential.SiteTokenKey(s.pair), user, at)
 	return text
 }
 

@@ -22,7 +22,7 @@ func (f *frontEnd) receiveNotification(w http.ResponseWriter, r *http.Request) e
 	if err := f.installed(r); err != nil {
 		return err
 	}
-	if err := f.addon.ReceivePush(r.Context(), bearer(r), body); err != nil {
+	if err := f.addon.Members.ReceivePush(r.Context(), bearer(r), body); err != nil {
 		err = f.failed(w, publicPurchase(err))
 		if fault.HasKind(err, countersign.KindUnauthorized) {
 			w.Header()["Www-Authenticate"] = tokenChallenge

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -50,7 +50,7 @@ func withPurchaseCodes(h web.Handler) web.Handler {
 		ours := fault.Of(err)
 		switch {
 		case ours == nil:
-		case ours.Kind == countersign.KindUnauthorized && ours.Code != addon.CodeUserTokenExpired:
+		case ours.Kind == countersign.KindUnauthorized && ours.Code != credential.CodeUserTokenExpired:
 			refused := fault.Of(nextSteps.Add(ours)) // which goes by the reason
 			return withCode(fault.WithData(refused, map[string]string{"reason": ours.Code}), codeUnauthorized)
 		case ours.Code == "credential_not_kept": // the caller can't help it: the operator has to rotate them

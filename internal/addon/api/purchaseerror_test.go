@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -22,7 +22,7 @@ func TestErrorsOfPurchases(t *testing.T) {
 		body   string // without status, message and request id
 	}{
 		{"refused credentials have one code, and the reason", fault.Unauthorized("nonce_used", "M"), 401, `"code":"unauthorized","retryable":false,"details":{"reason":"nonce_used"}`},
-		{"an expired token has a code of its own", fault.Unauthorized(addon.CodeUserTokenExpired, "M"), 401, `"code":"user_token_expired","retryable":false,"details":{}`},
+		{"an expired token has a code of its own", fault.Unauthorized(credential.CodeUserTokenExpired, "M"), 401, `"code":"user_token_expired","retryable":false,"details":{}`},
 		{"a wrong body", badBody("M", nil), 400, `"code":"invalid_request","retryable":false,"details":{}`},
 		{"a wrong value is named", fault.WithFields(fault.Invalid("user_id_invalid", "M"), map[string]string{"user_id": "why"}), 400, `"code":"invalid_request","retryable":false,"details":{"fields":{"user_id":"why"}}`},
 		{"a large body", fault.New(countersign.KindTooLarge, countersign.CodeBodyTooLarge, "M"), 413, `"code":"too_large","retryable":false,"details":{}`},

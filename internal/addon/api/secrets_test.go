@@ -29,7 +29,7 @@ func (s *site) secrets(t *testing.T) map[string]string {
 		ClientEmail  string `json:"client_email"`
 	}
 	check(t, json.Unmarshal([]byte(s.serviceAccountFile), &file))
-	_, second, err := s.CreateCredential(ctx, operator, "A second pair")
+	_, second, err := s.Credentials.Create(ctx, operator, "A second pair")
 	check(t, err)
 	user, err := s.People().CreateAdministrator(ctx, operator, "ana@cafe.example", "correct horse battery")
 	check(t, err)
@@ -42,7 +42,7 @@ func (s *site) secrets(t *testing.T) map[string]string {
 	check(t, s.People().SaveSession(ctx, session, people.SavedSession{
 		User: user.ID, Generation: user.Generation, Data: []byte("data of ana's session"), Expires: today.AddDate(0, 0, 1),
 	}))
-	webToken, _, err := s.NewWebToken(ctx, operator)
+	webToken, _, err := s.Setup.NewWebToken(ctx, operator)
 	check(t, err)
 	return map[string]string{
 		"service account: file": s.serviceAccountFile, "service account: key": pemBody(file.PrivateKey),

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/api"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/dbtest"
 )
 
@@ -184,7 +184,7 @@ func TestBothHalvesMustBeActive(t *testing.T) {
 		s := updated(t, at)
 		h := api.New(s.Addon, options())
 		ctx := t.Context()
-		all, err := s.Credentials(ctx, operator)
+		all, err := s.Credentials.List(ctx, operator)
 		check(t, err)
 		answers := func(t *testing.T, nonce string, status int, code string) {
 			t.Helper()
@@ -203,12 +203,12 @@ func TestBothHalvesMustBeActive(t *testing.T) {
 			}
 		}
 		answers(t, "nonce-both", 200, "")
-		for _, half := range []addon.Half{addon.HalfKey, addon.HalfSecret, addon.HalfBoth} {
+		for _, half := range []credential.Half{credential.HalfKey, credential.HalfSecret, credential.HalfBoth} {
 			t.Run(string(half), func(t *testing.T) {
-				_, err := s.SetCredentialActive(ctx, operator, all[0].ID, half, false)
+				_, err := s.Credentials.SetActive(ctx, operator, all[0].ID, half, false)
 				check(t, err)
 				answers(t, "nonce-off-"+string(half), 401, "credential_inactive")
-				_, err = s.SetCredentialActive(ctx, operator, all[0].ID, half, true)
+				_, err = s.Credentials.SetActive(ctx, operator, all[0].ID, half, true)
 				check(t, err)
 				answers(t, "nonce-on-"+string(half), 200, "")
 			})

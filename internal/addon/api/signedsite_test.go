@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/api"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/dbtest"
 )
 
@@ -38,7 +38,7 @@ func TestASiteSignsItsCallsForUserTokens(t *testing.T) {
 	t.Parallel()
 	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := updated(t, at)
-		_, other, err := s.CreateCredential(t.Context(), operator, "Second")
+		_, other, err := s.Credentials.Create(t.Context(), operator, "Second")
 		check(t, err)
 		h := api.New(s.Addon, options())
 		for i, tt := range []struct {
@@ -66,13 +66,13 @@ func TestASiteSignsItsCallsForUserTokens(t *testing.T) {
 				t.Errorf("%s: %d %s %s, want %d %s", tt.rule, status, code, reason, tt.status, tt.reason)
 			}
 		}
-		for i, half := range []addon.Half{addon.HalfKey, addon.HalfSecret, addon.HalfBoth} {
-			_, err := s.SetCredentialActive(t.Context(), operator, 1, half, false)
+		for i, half := range []credential.Half{credential.HalfKey, credential.HalfSecret, credential.HalfBoth} {
+			_, err := s.Credentials.SetActive(t.Context(), operator, 1, half, false)
 			check(t, err)
 			if status, _, reason := reasonOf(h, s.tokenCall("inactive-"+strconv.Itoa(i)).request()); status != 401 || reason != "credential_inactive" {
 				t.Errorf("%s inactive: %d %s", half, status, reason)
 			}
-			_, err = s.SetCredentialActive(t.Context(), operator, 1, half, true)
+			_, err = s.Credentials.SetActive(t.Context(), operator, 1, half, true)
 			check(t, err)
 		}
 	})

@@ -18,7 +18,7 @@ func (f *frontEnd) planUpdate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return f.failed(w, err)
 	}
-	plan, err := f.addon.Plan(r.Context(), actor)
+	plan, err := f.addon.Setup.Plan(r.Context(), actor)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (f *frontEnd) runUpdate(w http.ResponseWriter, r *http.Request) error {
 		return f.failed(w, err)
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // without it, a slow update loses its answer at worst
-	report, err := f.addon.Update(context.WithoutCancel(r.Context()), actor, nil)
+	report, err := f.addon.Setup.Update(context.WithoutCancel(r.Context()), actor, nil)
 	if err != nil {
 		return err
 	}
@@ -58,9 +58,9 @@ func (f *frontEnd) updater(w http.ResponseWriter, r *http.Request, run bool) (pe
 
 // tokenHolder is somebody with a token that was printed to the operator.
 func (f *frontEnd) tokenHolder(w http.ResponseWriter, r *http.Request, token string, run bool) (people.Actor, error) {
-	holder, err := f.addon.TokenHolder(r.Context(), token, people.FaceAPI, web.ClientAddr(w))
+	holder, err := f.addon.Setup.TokenHolder(r.Context(), token, people.FaceAPI, web.ClientAddr(w))
 	if err == nil && run && holder.Once {
-		err = f.addon.UseWebToken(r.Context(), token)
+		err = f.addon.Setup.UseWebToken(r.Context(), token)
 	}
 	if fault.HasKind(err, countersign.KindForbidden) || fault.HasKind(err, countersign.KindConflict) {
 		err = errUpdateToken

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/web"
@@ -21,7 +21,7 @@ func (f *frontEnd) addUserToken(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	token, err := f.addon.NewUserToken(actor, in.UserID)
+	token, err := f.addon.Credentials.NewUserToken(actor, in.UserID)
 	if err != nil {
 		return fault.Public(err)
 	}
@@ -72,22 +72,22 @@ func (f *frontEnd) site(w http.ResponseWriter, r *http.Request, in any) (people.
 // appUser returns the user of the app that sent a request, by the API key and the token that
 // the site gave the app. A user id that the app names is never enough. An expired token does
 // not count as a failed authentication: it was valid, and many apps may share an address.
-func (f *frontEnd) appUser(w http.ResponseWriter, r *http.Request) (addon.AppUser, error) {
+func (f *frontEnd) appUser(w http.ResponseWriter, r *http.Request) (credential.AppUser, error) {
 	if err := f.installed(r); err != nil {
-		return addon.AppUser{}, err
+		return credential.AppUser{}, err
 	}
-	user, err := f.addon.AppUser(r.Context(), web.ClientAddr(w), strings.TrimSpace(r.Header.Get("X-Api-Key")), bearer(r))
+	user, err := f.addon.Credentials.AppUser(r.Context(), web.ClientAddr(w), strings.TrimSpace(r.Header.Get("X-Api-Key")), bearer(r))
 	if err == nil {
 		web.Annotate(w, user.Credential)
 		return user, nil
 	}
-	if !fault.HasCode(err, addon.CodeUserTokenExpired) {
+	if !fault.HasCode(err, credential.CodeUserTokenExpired) {
 		err = f.failed(w, fault.Public(err))
 	}
 	if fault.HasKind(err, countersign.KindUnauthorized) {
 		w.Header()["Www-Authenticate"] = tokenChallenge
 	}
-	return addon.AppUser{}, err
+	return credential.AppUser{}, err
 }
 
 // tokenChallenge is the scheme that an app can answer with.

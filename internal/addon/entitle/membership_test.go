@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/addon/events"
 )
 
 func TestAMembershipComesFromTheBestSource(t *testing.T) {
@@ -59,34 +61,34 @@ func TestEventsOfAChange(t *testing.T) {
 	cases := []struct {
 		name          string
 		before, after Membership
-		want          []EventType
+		want          []events.Type
 	}{
 		{"nothing changed", active, active, nil},
-		{"a first purchase", Membership{Status: None}, active, []EventType{Activated}},
-		{"a payment arrived", status(Pending), active, []EventType{Activated}},
-		{"bought again after the end", status(Expired), active, []EventType{Activated}},
-		{"a payment is pending", Membership{Status: None}, Membership{Status: Pending}, []EventType{Changed}},
-		{"renewed", active, renewed, []EventType{Renewed}},
-		{"another package", active, with(func(m *Membership) { m.Package = 2 }), []EventType{Changed}},
-		{"another package that will not renew", active, upgraded, []EventType{Changed, WillNotRenew}},
-		{"cancelled", active, ends, []EventType{WillNotRenew}},
-		{"a cancellation was undone", ends, active, []EventType{Changed}},
-		{"a payment was declined", active, status(Grace), []EventType{GraceStarted}},
-		{"the store moved the end of the grace period", status(Grace), with(func(m *Membership) { m.Status, m.Until = Grace, tomorrow.Add(time.Hour) }), []EventType{Changed}},
-		{"recovered in grace with a new period", status(Grace), renewed, []EventType{Renewed}},
-		{"recovered in grace", status(Grace), active, []EventType{Resumed}},
-		{"grace ended in a hold", status(Grace), status(OnHold), []EventType{Suspended}},
-		{"paused", active, status(Paused), []EventType{Suspended}},
-		{"recovered from a hold", status(OnHold), active, []EventType{Resumed}},
-		{"resumed", status(Paused), active, []EventType{Resumed}},
-		{"a hold ended without a payment", status(OnHold), status(Expired), []EventType{Ended}},
-		{"expired", active, status(Expired), []EventType{Ended}},
-		{"the last source is gone", active, Membership{Status: None}, []EventType{Ended}},
-		{"revoked", active, status(Revoked), []EventType{WasRevoked}},
-		{"revoked after its end", status(Expired), status(Revoked), []EventType{WasRevoked}},
-		{"the store did not answer for too long", active, unverified, []EventType{Suspended}},
-		{"the store answers again", unverified, active, []EventType{Resumed}},
-		{"the store answers that it has ended", unverified, status(Expired), []EventType{Ended}},
+		{"a first purchase", Membership{Status: None}, active, []events.Type{events.MembershipActivated}},
+		{"a payment arrived", status(Pending), active, []events.Type{events.MembershipActivated}},
+		{"bought again after the end", status(Expired), active, []events.Type{events.MembershipActivated}},
+		{"a payment is pending", Membership{Status: None}, Membership{Status: Pending}, []events.Type{events.MembershipChanged}},
+		{"renewed", active, renewed, []events.Type{events.MembershipRenewed}},
+		{"another package", active, with(func(m *Membership) { m.Package = 2 }), []events.Type{events.MembershipChanged}},
+		{"another package that will not renew", active, upgraded, []events.Type{events.MembershipChanged, events.MembershipWillNotRenew}},
+		{"cancelled", active, ends, []events.Type{events.MembershipWillNotRenew}},
+		{"a cancellation was undone", ends, active, []events.Type{events.MembershipChanged}},
+		{"a payment was declined", active, status(Grace), []events.Type{events.MembershipGraceStarted}},
+		{"the store moved the end of the grace period", status(Grace), with(func(m *Membership) { m.Status, m.Until = Grace, tomorrow.Add(time.Hour) }), []events.Type{events.MembershipChanged}},
+		{"recovered in grace with a new period", status(Grace), renewed, []events.Type{events.MembershipRenewed}},
+		{"recovered in grace", status(Grace), active, []events.Type{events.MembershipResumed}},
+		{"grace ended in a hold", status(Grace), status(OnHold), []events.Type{events.MembershipSuspended}},
+		{"paused", active, status(Paused), []events.Type{events.MembershipSuspended}},
+		{"recovered from a hold", status(OnHold), active, []events.Type{events.MembershipResumed}},
+		{"resumed", status(Paused), active, []events.Type{events.MembershipResumed}},
+		{"a hold ended without a payment", status(OnHold), status(Expired), []events.Type{events.MembershipExpired}},
+		{"expired", active, status(Expired), []events.Type{events.MembershipExpired}},
+		{"the last source is gone", active, Membership{Status: None}, []events.Type{events.MembershipExpired}},
+		{"revoked", active, status(Revoked), []events.Type{events.MembershipRevoked}},
+		{"revoked after its end", status(Expired), status(Revoked), []events.Type{events.MembershipRevoked}},
+		{"the store did not answer for too long", active, unverified, []events.Type{events.MembershipSuspended}},
+		{"the store answers again", unverified, active, []events.Type{events.MembershipResumed}},
+		{"the store answers that it has ended", unverified, status(Expired), []events.Type{events.MembershipExpired}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -63,9 +63,9 @@ func open(ctx context.Context, at dbtest.DB, now func() time.Time) (*process, er
 	p := &process{place: at, database: db, log: &bytes.Buffer{}}
 	log := slog.New(slog.NewTextHandler(p.log, nil))
 	p.queue = jobs.New(db, now, log)
-	guard := &access.Guard{
-		Installed: func() bool { return true }, Ready: func() error { return nil }, Box: func() *keyfile.Box { return box }, Now: now,
-	}
+	guard := &access.Guard{Now: now}
+	guard.Open(box)
+	guard.SetState(access.StateReady)
 	var watcher sqldb.Watcher
 	p.Service, watcher = New(addondb.New(db), Options{
 		Guard: guard, Queue: p.queue, Sender: hook.New(loopback, "1.2.3", now), AllowPrivate: loopback, Log: log,

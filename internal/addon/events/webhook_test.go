@@ -276,7 +276,7 @@ func TestAWebhookWithoutItsSecretIsPausedUntilItIsRotated(t *testing.T) {
 			t.Errorf("%+v, %v", lost, err)
 		}
 		reseal(box, other)
-		p.guard.Box = func() *keyfile.Box { return other }
+		p.guard.Open(other)
 		if got, err := p.RevealSecret(t.Context(), operator, w.ID); err != nil || got != secret || p.state(t, w.ID).OldSecretUntil.IsZero() {
 			t.Errorf("resealed: %v", err)
 		}
@@ -284,7 +284,7 @@ func TestAWebhookWithoutItsSecretIsPausedUntilItIsRotated(t *testing.T) {
 			t.Errorf("%+v, %v", lost, err)
 		}
 		reseal(nil, box)
-		p.guard.Box = func() *keyfile.Box { return box }
+		p.guard.Open(box)
 		if p.state(t, w.ID).PausedFor != PausedSecretLost {
 			t.Error("not paused")
 		}

@@ -193,7 +193,7 @@ func TestSealedFilesDontShowInTheDatabaseFile(t *testing.T) {
 	if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)); err != nil {
 		t.Fatal(err)
 	}
-	_, pair, err := f.CreateCredential(t.Context(), operator, "second")
+	_, pair, err := f.Credentials.Create(t.Context(), operator, "second")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func (s *Service) acknowledgeNow(ctx context.Context, store Store, selling iap.S
 	defer cancel()
 	done, err := s.acknowledge(ctx, store, selling, p)
 	if err != nil {
-		s.Log.Warn("a purchase was not acknowledged; it is tried again", "purchase", p.Name, "cause", err)
+		s.log.Warn("a purchase was not acknowledged; it is tried again", "purchase", p.Name, "cause", err)
 		return p
 	}
 	return done

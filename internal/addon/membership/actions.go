@@ -9,7 +9,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
-	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
@@ -30,7 +30,7 @@ func (s *Service) Cancel(ctx context.Context, actor people.Actor, name string, f
 		if isOnce(items) {
 			return errOneTime
 		}
-		return store.Cancel(ctx, token, final)
+		return store.Cancel(ctx, token, map[bool]play.CancelKind{true: play.StopPayments, false: play.StopRenewals}[final])
 	}})
 }
 
@@ -46,7 +46,7 @@ func (s *Service) Revoke(ctx context.Context, actor people.Actor, name string, p
 		case isOnce(items):
 			return refundOrder(ctx, store, items, true)
 		}
-		return store.Revoke(ctx, token, prorated)
+		return store.Revoke(ctx, token, map[bool]play.Refund{true: play.ProratedRefund, false: play.FullRefund}[prorated])
 	}})
 }
 
@@ -127,7 +127,7 @@ func (s *Service) act(ctx context.Context, actor people.Actor, name string, acti
 	case err != nil && action == nil:
 		return printed, err
 	case err != nil:
-		s.Log.Warn("a purchase was not read again after an action; it is tried again", "purchase", name, "cause", err)
+		s.log.Warn("a purchase was not read again after an action; it is tried again", "purchase", name, "cause", err)
 	}
 	return s.printedByName(ctx, name)
 }
@@ -145,14 +145,14 @@ func (s *Service) perform(ctx context.Context, actor people.Actor, store Store, 
 		return errors.Join(actionRefusal(err), s.noteCall(ctx, callAct, selling, err))
 	}
 	if err := s.noteCall(ctx, callAct, selling, nil); err != nil {
-		s.Log.Warn("an alert could not be resolved", "cause", err)
+		s.log.Warn("an alert could not be resolved", "cause", err)
 	}
 	return s.tx(ctx, func(tx *txn) error {
-		if err := s.Put(ctx, tx.DB, purchaseTask(KindReread, p.Name, s.now().Add(inlineWait))); err != nil {
+		if err := s.put(ctx, tx.DB, purchaseTask(KindReread, p.Name, s.now().Add(inlineWait))); err != nil {
 			return err
 		}
 		if action.action == access.ActionPurchaseRefund {
-			if err := s.appendFor(ctx, tx, entitle.Refunded, p); err != nil {
+			if err := s.appendFor(ctx, tx, events.PurchaseRefunded, p); err != nil {
 				return err
 			}
 		}
@@ -197,8 +197,8 @@ func (s *Service) printedByName(ctx context.Context, name string) (printed count
 }
 
 // appendFor appends an event about a purchase to its owner.
-func (s *Service) appendFor(ctx context.Context, tx *txn, event entitle.EventType, p addondb.Purchase) error {
-	if event == entitle.Refunded {
+func (s *Service) appendFor(ctx context.Context, tx *txn, event events.Type, p addondb.Purchase) error {
+	if event == events.PurchaseRefunded {
 		if err := s.recount(ctx, tx, p); err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func (s *Service) appendFor(ctx context.Context, tx *txn, event entitle.EventTyp
 	if err != nil {
 		return err
 	}
-	tx.events = append(tx.events, Event{Type: event, UserID: p.UserID, Purchase: purchase, Environment: entitle.Environment(p.Environment)})
+	tx.events = append(tx.events, events.Event{Type: event, UserID: p.UserID, Purchase: purchase, Environment: p.Environment})
 	return nil
 }
 
@@ -264,7 +264,7 @@ func (s *Service) move(ctx context.Context, tx *addondb.DB, p addondb.Purchase, 
 		return p, err
 	}
 	if !p.AcknowledgeSince.IsZero() {
-		if err := s.Put(ctx, tx, purchaseTask(KindAcknowledge, p.Name, s.now())); err != nil {
+		if err := s.put(ctx, tx, purchaseTask(KindAcknowledge, p.Name, s.now())); err != nil {
 			return p, err
 		}
 	}

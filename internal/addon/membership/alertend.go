@@ -18,7 +18,7 @@ import (
 const endAlertsWait = 2 * time.Second
 
 func (s *Service) putEndAlerts(ctx context.Context, tx *addondb.DB) error {
-	return s.Put(ctx, tx, jobs.Task{Kind: KindSilence, Key: RepeatingKey, Due: s.now().Add(endAlertsWait)})
+	return s.put(ctx, tx, jobs.Task{Kind: KindSilence, Key: RepeatingKey, Due: s.now().Add(endAlertsWait)})
 }
 
 // endAlertsOf ends the alerts whose causes a change of a purchase ends.
@@ -36,7 +36,7 @@ func (s *Service) endAlertsOf(ctx context.Context, tx *addondb.DB, row, next add
 
 // endAlerts ends the open alerts whose causes have ended.
 func (s *Service) endAlerts(ctx context.Context) error {
-	selling, err := s.Selling(ctx)
+	selling, err := s.selling(ctx)
 	if err != nil {
 		return err
 	}
@@ -90,5 +90,5 @@ func (s *Service) hasEnded(ctx context.Context, selling iap.Selling, a addondb.A
 // isKnownNotification reports whether this version knows the code or the kind of a notification.
 func isKnownNotification(subject string) bool {
 	code, err := strconv.ParseInt(subject, 10, 64)
-	return err == nil && codeNames[code] != "" || isKnownKind(NotificationKind(subject))
+	return err == nil && codeNames[code] != "" || isKnownKind(play.NotificationKind(subject))
 }

@@ -30,7 +30,7 @@ func TestAnAlertEndsWithItsCause(t *testing.T) {
 	}
 	pulled := func(t *testing.T, f *fixture, failed error) {
 		t.Helper()
-		if err := f.NotePull(t.Context(), "projects/p/subscriptions/s", failed); err != nil {
+		if err := f.notePull(t.Context(), "projects/p/subscriptions/s", failed); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestAnAlertEndsWithItsCause(t *testing.T) {
 			}},
 		{alertProduct, "the catalogue", func(t *testing.T, f *fixture) { f.store.products = f.store.products[:1]; published(t, f) },
 			func(t *testing.T, f *fixture) {
-				f.store.products = []Product{{ID: "gold_monthly", Active: true}, {ID: "silver_monthly", Active: true}}
+				f.store.products = []play.Product{active("gold_monthly", false), active("silver_monthly", false)}
 				published(t, f)
 			}},
 		{alertProduct, "a map", func(t *testing.T, f *fixture) { f.store.products = f.store.products[:1]; published(t, f) },
@@ -70,12 +70,12 @@ func TestAnAlertEndsWithItsCause(t *testing.T) {
 			}},
 		{alertApplication, "the application id", func(t *testing.T, f *fixture) {
 			n := notification("m1", 4, "token")
-			n.Application = "com.example.other"
+			n.Package = "com.example.other"
 			f.receive(t, n)
 		}, func(t *testing.T, f *fixture) { f.selling.Application = "com.example.other"; published(t, f) }},
 		{alertApplication, "the topic", func(t *testing.T, f *fixture) {
 			n := notification("m1", 4, "token")
-			n.Application = "com.example.other"
+			n.Package = "com.example.other"
 			f.receive(t, n)
 		}, func(t *testing.T, f *fixture) { f.clock.Move(2*day + time.Second); hourly(t, f) }},
 		{alertNotification, "a code", func(t *testing.T, f *fixture) { f.receive(t, notification("m1", 21, "token")) },
@@ -87,7 +87,7 @@ func TestAnAlertEndsWithItsCause(t *testing.T) {
 		}, hourly},
 		{alertRefundReview, "the time for an answer", func(t *testing.T, f *fixture) {
 			n := notification("m1", 0, "token")
-			n.Kind, n.OrderID = NotifyRefundReview, "GPA.1"
+			n.Kind, n.OrderID = play.OfRefundReview, "GPA.1"
 			f.receive(t, n)
 		}, func(t *testing.T, f *fixture) { f.clock.Move(reviewTime + time.Second); hourly(t, f) }},
 		{alertUnknownState, "the state", func(t *testing.T, f *fixture) {

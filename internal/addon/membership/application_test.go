@@ -50,7 +50,7 @@ func TestRefundsOfEachApplicationAreFound(t *testing.T) {
 		f.bought(t, "ana", "old", "gold_monthly")
 		f.selling.Application = next
 		f.elsewhere.down = unavailable // the list of one is read although that of another can't be
-		f.store.voided = []Void{{Token: "old", OrderID: "GPA.1", At: noon}}
+		f.store.voided = []play.Voided{{Token: "old", OrderID: "GPA.1", VoidedAt: noon}}
 		if err := f.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestNotificationsOfAnEarlierApplicationAreAccepted(t *testing.T) {
 		}
 		f.store.sell("late", sub("silver_monthly", f.accountOf("ben")))
 		stranger := notification("m2", 4, "late")
-		stranger.Application = "com.other.app"
+		stranger.Package = "com.other.app"
 		f.receive(t, notification("m1", 4, "late"), stranger)
 		f.wantMembership(t, "ben", entitle.Active, silver, 1)
 		alerts, err := f.Alerts(t.Context(), program)

@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -164,6 +165,6 @@ func (s *Service) reportTheft(ctx context.Context, tx *txn, r *reading, user str
 	if err != nil {
 		return err
 	}
-	tx.events = append(tx.events, Event{Type: entitle.TheftSuspected, UserID: user, Purchase: purchase, Environment: r.environment})
+	tx.events = append(tx.events, events.Event{Type: events.PurchaseTheftSuspected, UserID: user, Purchase: purchase, Environment: string(r.environment)})
 	return nil
 }

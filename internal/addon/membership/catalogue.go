@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/play"
 )
 
 // CatalogueLine is a product of the published map, of the store or of both.
@@ -48,7 +49,7 @@ func (s *Service) CheckCatalogue(ctx context.Context, actor people.Actor) ([]Cat
 }
 
 // catalogue reads the store's catalogue. What is bought once is read only while a product of the map is.
-func catalogue(ctx context.Context, store Store, selling iap.Selling) ([]Product, error) {
+func catalogue(ctx context.Context, store Store, selling iap.Selling) ([]play.Product, error) {
 	list, err := store.Products(ctx)
 	if err != nil || len(selling.OneTime) == 0 {
 		return list, err
@@ -58,7 +59,7 @@ func catalogue(ctx context.Context, store Store, selling iap.Selling) ([]Product
 }
 
 // compareCatalogue is the comparison, with what is wrong first.
-func compareCatalogue(selling iap.Selling, packages []addondb.Package, products []Product) (lines []CatalogueLine) {
+func compareCatalogue(selling iap.Selling, packages []addondb.Package, products []play.Product) (lines []CatalogueLine) {
 	names := map[int64]string{}
 	for _, p := range packages {
 		names[p.ID] = p.Name

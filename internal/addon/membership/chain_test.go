@@ -143,7 +143,7 @@ func TestASuccessorWithoutAnAccountIDInheritsTheOwner(t *testing.T) {
 		f.sell("two", linked("gold_monthly", "", "one"))
 		_, err := f.Verify(t.Context(), "ben", "two", "")
 		wantCode(t, err, "owned_by_other_user")
-		if err := f.Receive(t.Context(), notification("m1", 4, "two")); err != nil {
+		if err := f.Receive(t.Context(), notification("m1", 4, "two"), []byte(`{}`)); err != nil {
 			t.Fatal(err)
 		}
 		f.run(t)
@@ -194,7 +194,7 @@ func TestASubscriptionBoughtAgainOutsideOfTheApp(t *testing.T) {
 		f.sell("two", again)
 		_, err := f.Verify(t.Context(), "ben", "two", "")
 		wantCode(t, err, "owned_by_other_user")
-		if err := f.Receive(t.Context(), notification("m1", 4, "two")); err != nil {
+		if err := f.Receive(t.Context(), notification("m1", 4, "two"), []byte(`{}`)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := f.Intend(t.Context(), "ana", nil); err != nil {

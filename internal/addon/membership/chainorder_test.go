@@ -212,7 +212,7 @@ func TestATokenBehindAnOpenReplacementIsNobodyElses(t *testing.T) {
 func TestOfTwoUsersWithTokensOfOneChainAtOnceOneIsTheOwner(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		other := opened(t, f.at) // another process
-		other.store, other.Open = f.store, f.Open
+		other.store, other.openStore = f.store, f.openStore
 		for round := range 30 {
 			user := fmt.Sprint("ana-", round)
 			c := oneChain{changes: []planChange{planChange(round % 3)}}

@@ -1,6 +1,7 @@
 package membership
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/play"
 )
 
 const (
@@ -60,10 +62,14 @@ func (s *Service) doCatalogue(ctx context.Context, _ []byte) (again time.Time, e
 }
 
 // setPlans writes the base plans of the catalogue, for the numbers.
-func setPlans(ctx context.Context, tx *addondb.DB, products []Product) error {
+func setPlans(ctx context.Context, tx *addondb.DB, products []play.Product) error {
 	for _, p := range products {
-		for _, plan := range slices.Sorted(maps.Keys(p.Periods)) {
-			if err := tx.SetPlan(ctx, p.ID, plan, p.Periods[plan]); err != nil {
+		plans := slices.SortedFunc(slices.Values(p.BasePlans), func(a, b play.BasePlan) int { return cmp.Compare(a.ID, b.ID) })
+		for _, plan := range plans {
+			if plan.Period == "" { // that of a one-time product has none
+				continue
+			}
+			if err := tx.SetPlan(ctx, p.ID, plan.ID, plan.Period); err != nil {
 				return err
 			}
 		}
@@ -72,15 +78,15 @@ func setPlans(ctx context.Context, tx *addondb.DB, products []Product) error {
 }
 
 // productProblem is what is wrong with a product in the catalogue, "" for nothing.
-func productProblem(id string, selling iap.Selling, products []Product) string {
+func productProblem(id string, selling iap.Selling, products []play.Product) string {
 	_, once := selling.OneTime[id]
-	i := slices.IndexFunc(products, func(p Product) bool { return p.ID == id && p.OneTime == once })
+	i := slices.IndexFunc(products, func(p play.Product) bool { return p.ID == id && p.OneTime == once })
 	switch {
 	case i < 0 && once:
 		return fmt.Sprintf("The store has no one-time product %s", id)
 	case i < 0:
 		return fmt.Sprintf("The store has no product %s", id)
-	case !products[i].Active:
+	case !slices.ContainsFunc(products[i].BasePlans, func(b play.BasePlan) bool { return b.State == "active" }):
 		return fmt.Sprintf("The product %s is not active in the store", id)
 	}
 	return ""
@@ -110,12 +116,6 @@ func (s *Service) doSilence(ctx context.Context, _ []byte) (again time.Time, err
 	return next, s.resolve(ctx, s.db, alertSilence, "")
 }
 
-// LastNotification returns when the last notification of the real store arrived, zero for never.
-func (s *Service) LastNotification(ctx context.Context) (time.Time, error) {
-	last, err := s.db.LastMessageAt(ctx, SimulatedPrefix+"%")
-	return last.Time, err
-}
-
 // reputMessages puts the tasks of notifications that have waited for long.
 func (s *Service) reputMessages(ctx context.Context) error {
 	const limit, age = 1000, 15 * time.Minute
@@ -133,7 +133,7 @@ func (s *Service) reputMessages(ctx context.Context) error {
 			if err := json.Unmarshal(plain, &body); err != nil {
 				return fmt.Errorf("membership: a stored notification: %w", err)
 			}
-			if err := s.putNotified(ctx, tx, Notification{MessageID: m.MessageID, Kind: NotificationKind(m.Kind), Token: body.Token, Application: body.Application}, m.TokenDigest, s.now()); err != nil {
+			if err := s.putNotified(ctx, tx, play.Notification{MessageID: m.MessageID, Kind: play.NotificationKind(m.Kind), Token: body.Token, Package: body.Application}, m.TokenDigest, s.now()); err != nil {
 				return err
 			}
 		}

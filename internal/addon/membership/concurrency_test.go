@@ -14,7 +14,7 @@ func TestTwoUsersRacingWithOneTokenOneHundredTimes(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		other := opened(t, f.at) // another process
 		other.store = f.store
-		other.Open = f.Open
+		other.openStore = f.openStore
 		for round := range 100 {
 			token := "race-" + string(rune('a'+round/26)) + string(rune('a'+round%26))
 			account := ""
@@ -73,7 +73,7 @@ func TestAnAnswerThatIsOlderThanWhatIsStoredIsNotWritten(t *testing.T) {
 		f.store.asked = func(string) { // the answer is on its way while a refund is processed
 			f.store.asked = nil
 			f.change("token", func(s *play.Subscription) { s.State = play.Expired })
-			if err := f.Receive(t.Context(), notification("m1", 12, "token")); err != nil {
+			if err := f.Receive(t.Context(), notification("m1", 12, "token"), []byte(`{}`)); err != nil {
 				t.Error(err)
 			}
 			f.run(t)

@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
-	"golang.org/x/sync/semaphore"
 )
 
 func TestVerificationsBeyondThoseThatWaitForTheStoreWaitAndAreThenQueued(t *testing.T) {
@@ -167,8 +168,8 @@ func TestQueuedVerificationsAreRepeatedInTheOrderInWhichTheyAreDue(t *testing.T)
 		f.wantQueued(t, "ana", "token")
 		f.setDown(nil)
 		var put []jobs.Task
-		old := f.Put
-		f.Put = func(ctx context.Context, tx *addondb.DB, task jobs.Task) error {
+		old := f.Service.put
+		f.Service.put = func(ctx context.Context, tx *addondb.DB, task jobs.Task) error {
 			put = append(put, task)
 			return old(ctx, tx, task)
 		}
@@ -192,7 +193,7 @@ func (f *fixture) step(t *testing.T) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	task.Due, err = f.Works()[task.Kind].Do(t.Context(), payload)
+	task.Due, err = f.works()[task.Kind].do(t.Context(), payload)
 	if err == nil && !task.Due.IsZero() {
 		err = f.put(t.Context(), nil, task)
 	}

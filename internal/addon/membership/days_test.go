@@ -29,7 +29,7 @@ func (f *fixture) pays(t *testing.T, token string) {
 		s.State, s.StartedAt, s.Items[0].OrderID = play.Purchased, f.clock.Now(), "GPA."+token
 	})
 	n := notification("payment of "+token, 1, token)
-	n.Kind, n.Product = NotifyOneTime, "gold_pass"
+	n.Kind, n.ProductID = play.OfOneTime, "gold_pass"
 	f.receive(t, n)
 }
 
@@ -58,7 +58,7 @@ func TestAPendingOneTimePurchaseWaitsForItsNotification(t *testing.T) {
 					}
 				})
 				n := notification("m1", c.code, "one")
-				n.Kind, n.Product = NotifyOneTime, "gold_pass"
+				n.Kind, n.ProductID = play.OfOneTime, "gold_pass"
 				f.receive(t, n)
 				if m, err := membershipOf(t.Context(), f.db, "ana"); err != nil || m.Status != string(c.status) {
 					t.Errorf("%s, %v", m.Status, err)

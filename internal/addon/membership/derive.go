@@ -17,13 +17,13 @@ const settingsWait = 3 * time.Second
 // RulesChanged has all memberships derived again, in the transaction that changes the rank of a package, or whose test
 // purchases count.
 func (s *Service) RulesChanged(ctx context.Context, tx *addondb.DB) error {
-	return s.Put(ctx, tx, jobs.Task{Kind: KindDerive, Key: RepeatingKey, Due: s.now().Add(settingsWait)})
+	return s.put(ctx, tx, jobs.Task{Kind: KindDerive, Key: RepeatingKey, Due: s.now().Add(settingsWait)})
 }
 
 // Published has the alerts examined whose causes a publication ends, and all memberships derived again when it changes
 // whose test purchases count.
 func (s *Service) Published(ctx context.Context, tx *addondb.DB, before, after iap.Values) error {
-	err := errors.Join(s.putEndAlerts(ctx, tx), s.Put(ctx, tx, jobs.Task{Kind: KindCatalogue, Key: RepeatingKey, Due: s.now().Add(endAlertsWait)}))
+	err := errors.Join(s.putEndAlerts(ctx, tx), s.put(ctx, tx, jobs.Task{Kind: KindCatalogue, Key: RepeatingKey, Due: s.now().Add(endAlertsWait)}))
 	if before.TestPurchases.Rule == after.TestPurchases.Rule && slices.Equal(before.TestPurchases.Users, after.TestPurchases.Users) {
 		return err
 	}

@@ -34,7 +34,7 @@ func (s *Service) Erase(ctx context.Context, actor people.Actor, user string, fo
 	}
 	err = s.tx(ctx, func(tx *txn) error {
 		erased = Erased{}
-		if err := s.Rename(ctx, tx.DB, user, ""); err != nil {
+		if err := s.simulator.Rename(ctx, tx.DB, user, ""); err != nil {
 			return err
 		}
 		if err := tx.DeleteQueuedVerifications(ctx, user); err != nil { // first, as a verification does

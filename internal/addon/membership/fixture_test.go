@@ -17,6 +17,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
@@ -54,7 +55,7 @@ type fixture struct {
 
 	mu      sync.Mutex
 	selling iap.Selling
-	events  []Event
+	events  []events.Event
 	tasks   map[string]jobs.Task
 	added   map[string]int // when a task was put, in the order of all
 	waits   []time.Duration
@@ -130,24 +131,29 @@ func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
 		(*store).clock = func() time.Time { return f.clock.Now().Truncate(time.Second) }
 	}
 	f.selling = iap.Selling{Enabled: true, Application: application, ServiceAccount: []byte("{}"), Packages: map[string]int64{"silver_monthly": silver, "gold_monthly": gold}}
-	guard := &access.Guard{Installed: func() bool { return true }, Ready: func() error { return nil }, Box: func() *keyfile.Box { return box }, Now: f.now}
-	f.Service = New(Options{
-		DB: addondb.New(db), Guard: guard, Log: slog.New(slog.DiscardHandler),
-		Selling: func(context.Context) (iap.Selling, error) { f.mu.Lock(); defer f.mu.Unlock(); return f.selling, nil },
-		Open:    func(s iap.Selling) (Store, error) { return f.named(s), nil },
-		Append:  f.append, Put: f.put, Postpone: f.postpone,
-		Rename: func(context.Context, *addondb.DB, string, string) error { return nil },
-		Wait: func(_ context.Context, d time.Duration) bool {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			f.waits = append(f.waits, d)
-			return true
-		},
-		Jitter: func(bound time.Duration) time.Duration { return bound / 2 },
-	})
+	guard := &access.Guard{Now: f.now}
+	guard.Open(box)
+	guard.SetState(access.StateReady)
+	f.Service = New(Options{DB: addondb.New(db), Guard: guard, Log: slog.New(slog.DiscardHandler)})
+	f.Service.selling = func(context.Context) (iap.Selling, error) { f.mu.Lock(); defer f.mu.Unlock(); return f.selling, nil }
+	f.openStore = func(s iap.Selling) (Store, error) { return f.named(s), nil }
+	f.Service.append, f.Service.put, f.Service.postpone = f.append, f.put, f.postpone
+	f.simulator = nobody{}
+	f.wait = func(_ context.Context, d time.Duration) bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.waits = append(f.waits, d)
+		return true
+	}
+	f.jitter = func(bound time.Duration) time.Duration { return bound / 2 }
 	f.selling.Leeway, f.selling.Policy.Unknown = entitle.Leeway, entitle.RefuseUnknown // most tests hand out no account ids
 	return f, nil
 }
+
+// nobody is a simulated store in which nobody bought anything.
+type nobody struct{ Simulator }
+
+func (nobody) Rename(context.Context, *addondb.DB, string, string) error { return nil }
 
 // named is the store that settings name.
 func (f *fixture) named(s iap.Selling) *scripted {
@@ -165,7 +171,7 @@ func (f *fixture) now() time.Time {
 	return f.clock.Now()
 }
 
-func (f *fixture) append(_ context.Context, tx *addondb.DB, e Event) error {
+func (f *fixture) append(_ context.Context, tx *addondb.DB, e events.Event) error {
 	f.point()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -219,7 +225,7 @@ func (f *fixture) run(t *testing.T) (failed []error) {
 
 // runTasks is run without a test.
 func (f *fixture) runTasks(ctx context.Context) (failed []error, err error) {
-	works := f.Works()
+	works := f.works()
 	done := map[string]bool{}
 	for range 1000 {
 		id, task, found := f.next(done)
@@ -230,7 +236,7 @@ func (f *fixture) runTasks(ctx context.Context) (failed []error, err error) {
 		if err != nil {
 			return failed, err
 		}
-		again, err := works[task.Kind].Do(ctx, payload)
+		again, err := works[task.Kind].do(ctx, payload)
 		switch {
 		case err != nil && !fault.IsUnavailable(err):
 			return failed, fmt.Errorf("%s: %w", id, err)

@@ -114,7 +114,7 @@ func (s *Service) granted(ctx context.Context, tx *txn, actor people.Actor, g ad
 	}
 	if !g.EndsAt.IsZero() && g.EndedAt.IsZero() {
 		task := jobs.Task{Kind: KindGrantEnd, Key: fmt.Sprint(g.ID), Due: g.EndsAt.Time, Payload: grantEnd{Grant: g.ID}}
-		if err := s.Put(ctx, tx.DB, task); err != nil {
+		if err := s.put(ctx, tx.DB, task); err != nil {
 			return err
 		}
 	}

@@ -16,37 +16,12 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// NotificationKind is what a notification of the store is about (1.8).
-type NotificationKind string
-
-// The kinds of notifications.
-const (
-	NotifySubscription NotificationKind = "subscription"
-	NotifyOneTime      NotificationKind = "one_time"
-	NotifyVoided       NotificationKind = "voided"
-	NotifyRefundReview NotificationKind = "refund_review"
-	NotifyTest         NotificationKind = "test"
-)
-
-// Notification is a message of the store whose sender was authenticated. It is a hint: what
-// counts is what the store says when it is asked.
-type Notification struct {
-	// MessageID is unique; a message may arrive several times, and out of order.
-	MessageID   string
-	Application string
-	Kind        NotificationKind
-	Code        int64  // of subscription and one-time notifications
-	Product     string // of one-time notifications
-	Token       string // "" for a test
-	OrderID     string
-	Body        []byte // as it arrived
-}
-
-func isKnownKind(kind NotificationKind) bool {
-	return slices.Contains([]NotificationKind{NotifySubscription, NotifyOneTime, NotifyVoided, NotifyRefundReview, NotifyTest}, kind)
+func isKnownKind(kind play.NotificationKind) bool {
+	return slices.Contains([]play.NotificationKind{play.OfSubscription, play.OfOneTime, play.OfVoid, play.OfRefundReview, play.OfTest}, kind)
 }
 
 const (
@@ -55,18 +30,19 @@ const (
 	alertApplication  = "other_application"
 )
 
-// Receive stores a notification. It is processed later, by a task that asks the store; several
+// Receive stores a notification whose sender was authenticated. It is a hint: what counts is what the
+// store says when it is asked. It is processed later, by a task that asks the store; several
 // notifications about one token are one task. A message that arrived before changes nothing.
-func (s *Service) Receive(ctx context.Context, n Notification) error {
+func (s *Service) Receive(ctx context.Context, n play.Notification, body []byte) error {
 	if n.MessageID == "" || len(n.MessageID) > 200 || len(n.Token) > maxToken {
 		return fault.Invalid("invalid_request", "The notification is malformed")
 	}
-	selling, err := s.Selling(ctx)
+	selling, err := s.selling(ctx)
 	if err != nil {
 		return err
 	}
 	return s.db.Tx(ctx, func(tx *addondb.DB) error {
-		if err := s.ReceiveIn(ctx, tx, selling, n, 0); err != nil {
+		if err := s.ReceiveIn(ctx, tx, selling, n, body, 0); err != nil {
 			return err
 		}
 		return s.guard.SameKeyFile(ctx, tx)
@@ -75,14 +51,14 @@ func (s *Service) Receive(ctx context.Context, n Notification) error {
 
 // ReceiveIn is Receive in a transaction, with the settings. The task is due after a
 // wait. [access.Guard.SameKeyFile] is left to the caller.
-func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, selling iap.Selling, n Notification, wait time.Duration) error {
-	message, err := s.message(n)
+func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, selling iap.Selling, n play.Notification, body []byte, wait time.Duration) error {
+	message, err := s.message(n, body)
 	if err != nil {
 		return err
 	}
-	ours := n.Application == selling.Application
+	ours := n.Package == selling.Application
 	if !ours {
-		if ours, err = tx.HasApplication(ctx, n.Application); err != nil {
+		if ours, err = tx.HasApplication(ctx, n.Package); err != nil {
 			return err
 		}
 	}
@@ -105,8 +81,8 @@ func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, selling iap.Sel
 }
 
 // concernsUs reports whether a notification may be about a product of the site: apps sell one-time products without it, too.
-func concernsUs(ctx context.Context, tx *addondb.DB, selling iap.Selling, n Notification, digest []byte) (bool, error) {
-	if _, sold := selling.OneTime[n.Product]; sold || n.Kind != NotifyOneTime {
+func concernsUs(ctx context.Context, tx *addondb.DB, selling iap.Selling, n play.Notification, digest []byte) (bool, error) {
+	if _, sold := selling.OneTime[n.ProductID]; sold || n.Kind != play.OfOneTime {
 		return true, nil
 	}
 	known, err := tx.PurchaseByToken(ctx, platform, digest) // it may have left the map
@@ -114,12 +90,12 @@ func concernsUs(ctx context.Context, tx *addondb.DB, selling iap.Selling, n Noti
 }
 
 // message is a notification as it is stored: the body and the token are sealed.
-func (s *Service) message(n Notification) (addondb.Message, error) {
+func (s *Service) message(n play.Notification, body []byte) (addondb.Message, error) {
 	m := addondb.Message{MessageID: n.MessageID, Kind: string(n.Kind), Code: n.Code, ReceivedAt: s.timestamp()}
 	if n.Token != "" {
 		m.TokenDigest = digestOf(s.box(), n.Token)
 	}
-	text, err := json.Marshal(sealedMessage{n.Token, n.Application, n.Body})
+	text, err := json.Marshal(sealedMessage{n.Token, n.Package, body})
 	if err != nil {
 		return m, fmt.Errorf("membership: seal a notification: %w", err)
 	}
@@ -137,13 +113,13 @@ type sealedMessage struct {
 func messagePurpose(id string) string { return "store notification " + id }
 
 // putNotified has the store asked about a token. A void is looked for in the store's list.
-func (s *Service) putNotified(ctx context.Context, tx *addondb.DB, n Notification, digest []byte, due time.Time) error {
-	if n.Kind == NotifyVoided {
-		if err := s.Put(ctx, tx, jobs.Task{Kind: KindVoided, Key: RepeatingKey, Due: due}); err != nil {
+func (s *Service) putNotified(ctx context.Context, tx *addondb.DB, n play.Notification, digest []byte, due time.Time) error {
+	if n.Kind == play.OfVoid {
+		if err := s.put(ctx, tx, jobs.Task{Kind: KindVoided, Key: RepeatingKey, Due: due}); err != nil {
 			return err
 		}
 	}
-	return s.Put(ctx, tx, jobs.Task{Kind: KindNotified, Key: hex.EncodeToString(digest), Due: due, Payload: tokenRef{s.sealQueued(n.Token), originOfMessage(n.MessageID, n.Application), n.Kind == NotifyOneTime}})
+	return s.put(ctx, tx, jobs.Task{Kind: KindNotified, Key: hex.EncodeToString(digest), Due: due, Payload: tokenRef{s.sealQueued(n.Token), originOfMessage(n.MessageID, n.Package), n.Kind == play.OfOneTime}})
 }
 
 // originOfMessage is where the purchase of a notification was made.
@@ -152,14 +128,14 @@ func originOfMessage(id, application string) origin {
 }
 
 // noteNotification raises the alerts of a notification.
-func (s *Service) noteNotification(ctx context.Context, tx *addondb.DB, n Notification, ours bool) error {
+func (s *Service) noteNotification(ctx context.Context, tx *addondb.DB, n play.Notification, ours bool) error {
 	switch {
 	case !ours:
-		return s.raise(ctx, tx, alertApplication, n.Application, fmt.Sprintf("The store sends notifications of another app, %s. Check the Android application ID and the topic", clip(n.Application)))
-	case n.Kind == NotifyRefundReview:
+		return s.raise(ctx, tx, alertApplication, n.Package, fmt.Sprintf("The store sends notifications of another app, %s. Check the Android application ID and the topic", clip(n.Package)))
+	case n.Kind == play.OfRefundReview:
 		err := s.raise(ctx, tx, alertRefundReview, n.OrderID, "A buyer disputes an order with the bank. The store asks for your opinion within 24 hours")
 		return errors.Join(err, s.announceReview(ctx, tx, n))
-	case n.Kind == NotifySubscription && codeNames[n.Code] == "":
+	case n.Kind == play.OfSubscription && codeNames[n.Code] == "":
 		return s.raise(ctx, tx, alertNotification, fmt.Sprint(n.Code), fmt.Sprintf("The store sends notifications with the code %d, which this version does not know. The purchases are read again", n.Code))
 	case !isKnownKind(n.Kind):
 		return s.raise(ctx, tx, alertNotification, clip(string(n.Kind)), "The store sends notifications of a kind that this version does not know. The purchases are read again")
@@ -168,13 +144,13 @@ func (s *Service) noteNotification(ctx context.Context, tx *addondb.DB, n Notifi
 }
 
 // Process does at once what the task of a notification does.
-func (s *Service) Process(ctx context.Context, n Notification) error {
-	if n.Kind == NotifyVoided {
+func (s *Service) Process(ctx context.Context, n play.Notification) error {
+	if n.Kind == play.OfVoid {
 		if _, err := s.doVoided(ctx, nil); err != nil {
 			return err
 		}
 	}
-	return s.notified(ctx, n.Token, originOfMessage(n.MessageID, n.Application), n.Kind == NotifyOneTime)
+	return s.notified(ctx, n.Token, originOfMessage(n.MessageID, n.Package), n.Kind == play.OfOneTime)
 }
 
 // doNotified is the task of the notifications about a token.
@@ -224,7 +200,7 @@ func notifiedResult(done applied, err error) string {
 type ReceivedMessage struct {
 	ID          int64
 	MessageID   string
-	Kind        NotificationKind
+	Kind        play.NotificationKind
 	Code        int64
 	ReceivedAt  time.Time
 	ProcessedAt time.Time // zero: not yet
@@ -239,7 +215,7 @@ func (s *Service) Messages(ctx context.Context, actor people.Actor, before int64
 	rows, err := s.db.Messages(ctx, before, min(max(limit, 1), maxPurchases))
 	return sqldb.Convert(rows, func(m addondb.Message) ReceivedMessage {
 		return ReceivedMessage{
-			ID: m.ID, MessageID: m.MessageID, Kind: NotificationKind(m.Kind), Code: m.Code,
+			ID: m.ID, MessageID: m.MessageID, Kind: play.NotificationKind(m.Kind), Code: m.Code,
 			ReceivedAt: m.ReceivedAt.Time, ProcessedAt: m.ProcessedAt.Time, Result: m.Result,
 		}
 	}), err

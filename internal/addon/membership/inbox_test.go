@@ -11,14 +11,14 @@ import (
 )
 
 // notification is a message about a subscription.
-func notification(id string, code int64, token string) Notification {
-	return Notification{MessageID: id, Application: "com.example.app", Kind: NotifySubscription, Code: code, Token: token, Body: []byte(`{}`)}
+func notification(id string, code int64, token string) play.Notification {
+	return play.Notification{MessageID: id, Package: "com.example.app", Kind: play.OfSubscription, Code: code, Token: token}
 }
 
-func (f *fixture) receive(t *testing.T, list ...Notification) {
+func (f *fixture) receive(t *testing.T, list ...play.Notification) {
 	t.Helper()
 	for _, n := range list {
-		if err := f.Receive(t.Context(), n); err != nil {
+		if err := f.Receive(t.Context(), n, []byte(`{}`)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -95,23 +95,23 @@ func TestANotificationAboutNobodysPurchaseWaitsForTheApp(t *testing.T) {
 }
 
 func TestNotificationsThatNeedNoQuestion(t *testing.T) {
-	with := func(change func(*Notification)) Notification {
+	with := func(change func(*play.Notification)) play.Notification {
 		n := notification("m", 4, "token")
 		change(&n)
 		return n
 	}
 	cases := []struct {
 		name  string
-		n     Notification
+		n     play.Notification
 		asked int
 		alert string
 	}{
-		{"a test", with(func(n *Notification) { n.Kind, n.Token = NotifyTest, "" }), 0, ""},
-		{"a one-time product of others", with(func(n *Notification) { n.Kind, n.Code, n.Token = NotifyOneTime, 1, "coins" }), 0, ""},
-		{"another app's", with(func(n *Notification) { n.Application = "com.example.other" }), 0, alertApplication},
-		{"an unknown code is a question and an alert", with(func(n *Notification) { n.Code = 21 }), 1, alertNotification},
-		{"an unknown kind is a question and an alert", with(func(n *Notification) { n.Kind = "new" }), 1, alertNotification},
-		{"a dispute is a question and an alert", with(func(n *Notification) { n.Kind, n.OrderID = NotifyRefundReview, "GPA.1" }), 1, alertRefundReview},
+		{"a test", with(func(n *play.Notification) { n.Kind, n.Token = play.OfTest, "" }), 0, ""},
+		{"a one-time product of others", with(func(n *play.Notification) { n.Kind, n.Code, n.Token = play.OfOneTime, 1, "coins" }), 0, ""},
+		{"another app's", with(func(n *play.Notification) { n.Package = "com.example.other" }), 0, alertApplication},
+		{"an unknown code is a question and an alert", with(func(n *play.Notification) { n.Code = 21 }), 1, alertNotification},
+		{"an unknown kind is a question and an alert", with(func(n *play.Notification) { n.Kind = "new" }), 1, alertNotification},
+		{"a dispute is a question and an alert", with(func(n *play.Notification) { n.Kind, n.OrderID = play.OfRefundReview, "GPA.1" }), 1, alertRefundReview},
 	}
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "token", "gold_monthly")
@@ -143,7 +143,7 @@ func TestANotificationIsProcessedAfterACrashAndAfterAnOutage(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "token", "gold_monthly")
 		f.change("token", func(s *play.Subscription) { s.State = play.OnHold })
-		if err := f.Receive(t.Context(), notification("m1", 5, "token")); err != nil {
+		if err := f.Receive(t.Context(), notification("m1", 5, "token"), []byte(`{}`)); err != nil {
 			t.Fatal(err)
 		}
 		f.setDown(unavailable)
@@ -186,15 +186,15 @@ func TestAVoidedNotificationIsLookedForInTheStoresList(t *testing.T) {
 		f.bought(t, "ana", "token", "gold_monthly")
 		f.eventTypes()
 		n := notification("m1", 0, "token")
-		n.Kind, n.OrderID = NotifyVoided, "GPA.1"
+		n.Kind, n.OrderID = play.OfVoid, "GPA.1"
 		f.receive(t, n)
 		f.wantMembership(t, "ana", entitle.Active, gold, 1) // nothing in the list
-		f.store.voided = []Void{{Token: "token", OrderID: "GPA.0", At: noon, Reason: 7}, {Token: "other", OrderID: "GPA.1", At: noon}}
+		f.store.voided = []play.Voided{{Token: "token", OrderID: "GPA.0", VoidedAt: noon, Reason: 7}, {Token: "other", OrderID: "GPA.1", VoidedAt: noon}}
 		f.clock.Move(time.Hour)
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.Active, gold, 1) // an earlier order
 		f.wantEvents(t, "purchase.refunded ana")
-		f.store.voided = append(f.store.voided, Void{Token: "token", OrderID: "GPA.1", At: noon})
+		f.store.voided = append(f.store.voided, play.Voided{Token: "token", OrderID: "GPA.1", VoidedAt: noon})
 		n.MessageID = "m2"
 		f.receive(t, n)
 		f.wantMembership(t, "ana", entitle.Revoked, gold, 2)

@@ -28,7 +28,7 @@ func beKilled(step string, place dbtest.DB) error {
 	if _, err := f.Intend(ctx, "ana", nil); err != nil {
 		return err
 	}
-	if err := f.Receive(ctx, notification("m1", 4, "token")); err != nil {
+	if err := f.Receive(ctx, notification("m1", 4, "token"), []byte(`{}`)); err != nil {
 		return err
 	}
 	if _, err := f.runTasks(ctx); err != nil {

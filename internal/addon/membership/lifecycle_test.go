@@ -214,7 +214,7 @@ func TestTestPurchasesAreMarked(t *testing.T) {
 			t.Errorf("%+v", o.Purchase)
 		}
 		for _, e := range f.events {
-			if e.Environment == entitle.Production {
+			if e.Environment == string(entitle.Production) {
 				t.Errorf("%+v", e)
 			}
 		}

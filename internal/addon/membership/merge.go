@@ -36,7 +36,7 @@ func (s *Service) Merge(ctx context.Context, actor people.Actor, from, to string
 		return merged, fault.Invalid("invalid_request", "A merge needs two users")
 	}
 	err = s.tx(ctx, func(tx *txn) error { // locks in the order of a verification: what is queued, purchases, memberships
-		if err := s.Rename(ctx, tx.DB, from, to); err != nil {
+		if err := s.simulator.Rename(ctx, tx.DB, from, to); err != nil {
 			return err
 		}
 		if err := tx.MoveQueuedVerifications(ctx, from, to); err != nil {

@@ -1,5 +1,7 @@
 package membership
 
+import "github.com/countersign/countersign/internal/play"
+
 // codeNames are the codes of subscription notifications, with the store's names (1.8).
 var codeNames = map[int64]string{
 	1: "RECOVERED", 2: "RENEWED", 3: "CANCELED", 4: "PURCHASED", 5: "ON_HOLD", 6: "IN_GRACE_PERIOD", 7: "RESTARTED",
@@ -15,9 +17,9 @@ var oneTimeNames = map[int64]string{1: "ONE_TIME_PRODUCT_PURCHASED", 2: "ONE_TIM
 // that this version does not know.
 func (m ReceivedMessage) Name() string {
 	switch m.Kind {
-	case NotifySubscription:
+	case play.OfSubscription:
 		return codeNames[m.Code]
-	case NotifyOneTime:
+	case play.OfOneTime:
 		return oneTimeNames[m.Code]
 	}
 	return ""

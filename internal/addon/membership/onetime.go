@@ -148,7 +148,7 @@ func (s *Service) shiftDays(ctx context.Context, tx *addondb.DB, paidAt sqldb.Ti
 			return err
 		}
 		for _, name := range names {
-			if err := s.Put(ctx, tx, purchaseTask(KindReread, name, s.now())); err != nil {
+			if err := s.put(ctx, tx, purchaseTask(KindReread, name, s.now())); err != nil {
 				return err
 			}
 		}

@@ -50,9 +50,9 @@ func (f *fixture) refunded(t *testing.T, token string) {
 // listed has the store list an order as void, and say so.
 func (f *fixture) listed(t *testing.T, token string) {
 	t.Helper()
-	f.store.voided = []Void{{Token: token, OrderID: "GPA." + token, At: f.clock.Now()}}
+	f.store.voided = []play.Voided{{Token: token, OrderID: "GPA." + token, VoidedAt: f.clock.Now()}}
 	n := notification("void of "+token, 0, token)
-	n.Kind = NotifyVoided
+	n.Kind = play.OfVoid
 	f.receive(t, n)
 }
 
@@ -163,7 +163,7 @@ func TestAQuantityOfDaysIsRefundedInPart(t *testing.T) {
 		}
 		f.change("one", func(s *play.Subscription) { s.Items[0].Quantity = 2 })
 		n := notification("m1", 0, "one")
-		n.Kind = NotifyVoided
+		n.Kind = play.OfVoid
 		f.receive(t, n)
 		f.wantUntil(t, "ana", noon.Add(60*day))
 		if due, err := f.db.DueOrders(t.Context(), at(f.clock.Now().Add(ordersWait)), 1); err != nil || len(due) != 1 {
@@ -264,9 +264,9 @@ func TestNotificationsAboutOtherOneTimeProducts(t *testing.T) {
 		f.sellOnce()
 		f.sell("coins", f.once("coins", "", "GPA.1"))
 		n := notification("m1", 1, "coins")
-		n.Kind, n.Product = NotifyOneTime, "coins"
+		n.Kind, n.ProductID = play.OfOneTime, "coins"
 		void := notification("m2", 0, "coins")
-		void.Kind = NotifyVoided
+		void.Kind = play.OfVoid
 		f.receive(t, n, void)
 		if open, err := f.db.OpenAlerts(t.Context()); err != nil || len(open) > 0 {
 			t.Errorf("%+v, %v", open, err)

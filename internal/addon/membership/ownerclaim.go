@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -45,7 +46,7 @@ func (s *Service) askOwner(ctx context.Context, tx *txn, p addondb.Purchase, use
 		return applied{}, err
 	}
 	purchase, err := s.printedOf(ctx, tx.DB, p)
-	tx.events = append(tx.events, Event{Type: entitle.OwnerUnknown, UserID: user, Purchase: purchase, Environment: entitle.Environment(p.Environment)})
+	tx.events = append(tx.events, events.Event{Type: events.PurchaseOwnerUnknown, UserID: user, Purchase: purchase, Environment: p.Environment})
 	return waiting, err
 }
 

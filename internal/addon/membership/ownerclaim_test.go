@@ -242,7 +242,7 @@ func TestATransferHoldsForWhatTakesThePlaceOfThePurchase(t *testing.T) {
 				again := successor(f)
 				again.Items[0].ExpiresAt, again.Items[0].OrderID = month.AddDate(0, 1, 0), "GPA.9"
 				f.sell("two", again)
-				err := f.Receive(t.Context(), notification("m1", 4, "two"))
+				err := f.Receive(t.Context(), notification("m1", 4, "two"), []byte(`{}`))
 				if err != nil {
 					t.Fatal(err)
 				}

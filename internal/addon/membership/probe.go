@@ -53,7 +53,7 @@ func (s *Service) doProbe(ctx context.Context, _ []byte) (again time.Time, err e
 	if token, err := s.box().Open(purposeQueued, first.Sealed); err == nil {
 		_, err := s.askOnce(ctx, store.Subscription, string(token))
 		if reason, after := reasonOf(err); reason == play.Unavailable {
-			postpone := func(tx *addondb.DB) error { return s.Postpone(ctx, tx, KindVerify, s.now().Add(outageWait)) }
+			postpone := func(tx *addondb.DB) error { return s.postpone(ctx, tx, KindVerify, s.now().Add(outageWait)) }
 			return s.now().Add(max(probeWait, after)), s.db.Tx(ctx, postpone)
 		}
 	}

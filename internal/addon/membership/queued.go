@@ -69,7 +69,7 @@ func (s *Service) queueClaim(ctx context.Context, token string, selling iap.Sell
 		if isOutage(failed) {
 			wait = outageWait
 		}
-		if err := s.Put(ctx, tx.DB, verifyTask(id, s.now().Add(wait))); err != nil {
+		if err := s.put(ctx, tx.DB, verifyTask(id, s.now().Add(wait))); err != nil {
 			return err
 		}
 		if err := s.recompute(ctx, tx, change{environment: environmentOf(q)}, req.user); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -50,32 +51,32 @@ func (s *Service) recomputeOne(ctx context.Context, tx *txn, why change, user st
 		return err
 	}
 	was, is := derivedOf(before), entitle.Derive(sources)
-	events := entitle.EventsFor(was, is)
+	happened := entitle.EventsFor(was, is)
 	if slices.Contains(why.moved, user) {
-		events = []entitle.EventType{entitle.Transferred}
+		happened = []events.Type{events.MembershipTransferred}
 	}
 	if isNew, err := s.notePaidTwice(ctx, tx.DB, user, sources); err != nil {
 		return err
 	} else if isNew {
-		events = append(events, entitle.PaidTwice)
+		happened = append(happened, events.MembershipPaidTwice)
 	}
 	if was != is {
 		if err := tx.UpdateMembership(ctx, rowOf(user, is, before.Version+1, s.timestamp())); err != nil {
 			return err
 		}
 	}
-	if len(events) == 0 {
+	if len(happened) == 0 {
 		return nil
 	}
 	after, err := tx.Membership(ctx, user)
 	if err != nil {
 		return err
 	}
-	return s.announce(ctx, tx, events, before, after, why)
+	return s.announce(ctx, tx, happened, before, after, why)
 }
 
 // announce appends the events of a change of a membership.
-func (s *Service) announce(ctx context.Context, tx *txn, events []entitle.EventType, before, after addondb.Membership, why change) error {
+func (s *Service) announce(ctx context.Context, tx *txn, happened []events.Type, before, after addondb.Membership, why change) error {
 	previous, err := countersign.EncodeJSON(printMembership(before))
 	if err != nil {
 		return err
@@ -89,9 +90,9 @@ func (s *Service) announce(ctx context.Context, tx *txn, events []entitle.EventT
 		return err
 	}
 	environment := cmp.Or(why.environment, entitle.Environment(why.purchase.Environment), entitle.Production)
-	for _, event := range events {
-		tx.events = append(tx.events, Event{
-			Type: event, UserID: after.UserID, Membership: present, Previous: previous, Purchase: purchase, Environment: environment,
+	for _, event := range happened {
+		tx.events = append(tx.events, events.Event{
+			Type: event, UserID: after.UserID, Membership: present, Previous: previous, Purchase: purchase, Environment: string(environment),
 		})
 	}
 	return nil
@@ -162,7 +163,7 @@ func (s *Service) withoutDenied(ctx context.Context, items []addondb.PurchaseSou
 	if !slices.ContainsFunc(items, isTest) {
 		return items, nil
 	}
-	selling, err := s.Selling(ctx)
+	selling, err := s.selling(ctx)
 	if err != nil || selling.TestPurchases.Allows(entitle.Test, user) {
 		return items, err
 	}

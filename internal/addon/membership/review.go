@@ -9,7 +9,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
-	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/play"
@@ -33,7 +33,7 @@ type review struct {
 
 // announceReview appends the event of a chargeback to be reviewed, when its purchase is known.
 // A question about a chargeback names no token, so that no task follows the event.
-func (s *Service) announceReview(ctx context.Context, tx *addondb.DB, n Notification) error {
+func (s *Service) announceReview(ctx context.Context, tx *addondb.DB, n play.Notification) error {
 	if n.OrderID == "" || n.Token != "" {
 		return nil
 	}
@@ -41,11 +41,7 @@ func (s *Service) announceReview(ctx context.Context, tx *addondb.DB, n Notifica
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	events := &txn{DB: tx}
-	if err := s.appendFor(ctx, events, entitle.ChargebackReview, found[0]); err != nil {
-		return err
-	}
-	return s.Append(ctx, tx, events.events[0])
+	return s.in(ctx, tx, func(tx *txn) error { return s.appendFor(ctx, tx, events.PurchaseChargeback, found[0]) })
 }
 
 // AnswerReview tells the store what the site prefers for the chargeback of an order, and
@@ -89,7 +85,7 @@ var errReviewEnded = fault.Conflict("review_ended", "The store does not take thi
 
 // openReview is the store's last question about an order, which still waits for the answer.
 func (s *Service) openReview(ctx context.Context, order string) (review, error) {
-	messages, err := s.db.MessagesOfKind(ctx, string(NotifyRefundReview), maxReviews)
+	messages, err := s.db.MessagesOfKind(ctx, string(play.OfRefundReview), maxReviews)
 	if err != nil {
 		return review{}, err
 	}

@@ -17,12 +17,12 @@ type scripted struct {
 	calls     map[string]int
 	accounts  map[string]string // sent with acknowledgements
 	orders    map[string]string // tokens by orders
-	voided    []Void
+	voided    []play.Voided
 	deadlines map[string]time.Time // of the last calls, by their names
 	endless   bool                 // the list of voided orders has always another page
 	since     time.Time            // of the last list of voided orders
-	products  []Product
-	onceSold  []Product // that are bought once
+	products  []play.Product
+	onceSold  []play.Product // that are bought once
 	down      error
 	refusing  error // of acknowledgements
 	silent    bool  // acknowledgements are accepted, and the answers are lost
@@ -36,10 +36,15 @@ type scripted struct {
 
 func newScripted() *scripted {
 	return &scripted{
-		products: []Product{{ID: "gold_monthly", Active: true}, {ID: "silver_monthly", Active: true}},
-		onceSold: []Product{{ID: "gold_forever", OneTime: true, Active: true}, {ID: "gold_pass", OneTime: true, Active: true}, {ID: "coins", OneTime: true, Active: true}},
+		products: []play.Product{active("gold_monthly", false), active("silver_monthly", false)},
+		onceSold: []play.Product{active("gold_forever", true), active("gold_pass", true), active("coins", true)},
 		subs:     map[string]play.Subscription{}, calls: map[string]int{}, accounts: map[string]string{}, deadlines: map[string]time.Time{},
 	}
+}
+
+// active is a product that can be bought.
+func active(id string, once bool) play.Product {
+	return play.Product{ID: id, OneTime: once, BasePlans: []play.BasePlan{{ID: "monthly", State: "active"}}}
 }
 
 // unavailable is an outage of the store.
@@ -117,7 +122,7 @@ func (s *scripted) Consume(_ context.Context, _, token string) error {
 	return nil
 }
 
-func (s *scripted) Cancel(_ context.Context, token string, _ bool) error {
+func (s *scripted) Cancel(_ context.Context, token string, _ play.CancelKind) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found := s.subs[token]
@@ -126,7 +131,7 @@ func (s *scripted) Cancel(_ context.Context, token string, _ bool) error {
 	return s.down
 }
 
-func (s *scripted) Revoke(_ context.Context, token string, _ bool) error {
+func (s *scripted) Revoke(_ context.Context, token string, _ play.Refund) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found := s.subs[token]
@@ -158,7 +163,7 @@ func (s *scripted) RefundOrder(_ context.Context, orderID string, _ bool) error 
 	return s.down
 }
 
-func (s *scripted) Voided(_ context.Context, since, _ time.Time, page string) ([]Void, string, error) {
+func (s *scripted) Voided(_ context.Context, since, _ time.Time, page string) ([]play.Voided, string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.since = since
@@ -177,13 +182,13 @@ func (s *scripted) Voided(_ context.Context, since, _ time.Time, page string) ([
 	return s.voided, "", nil
 }
 
-func (s *scripted) Products(context.Context) ([]Product, error) {
+func (s *scripted) Products(context.Context) ([]play.Product, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.products, s.down
 }
 
-func (s *scripted) OneTimeProducts(context.Context) ([]Product, error) {
+func (s *scripted) OneTimeProducts(context.Context) ([]play.Product, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.onceSold, s.down

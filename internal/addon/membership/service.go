@@ -7,7 +7,6 @@ package membership
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -17,7 +16,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
-	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/jobs"
@@ -26,44 +25,45 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// Event is what the site is told, written in the transaction of its cause (6.5). Membership,
-// Previous and Purchase are JSON, nil for none.
-type Event struct {
-	Type        entitle.EventType
-	UserID      string
-	Membership  json.RawMessage
-	Previous    json.RawMessage
-	Purchase    json.RawMessage
-	Environment entitle.Environment
+// Options is what a service is built from. All fields but PlayURL are needed.
+type Options struct {
+	DB     *addondb.DB
+	Guard  *access.Guard
+	IAP    *iap.Service
+	Events *events.Service
+	// PlayURL replaces the addresses of Google Play, "" for Google.
+	PlayURL string
+	Log     *slog.Logger
 }
 
-// Options is what a service is built from. All fields but Wait and Jitter are needed.
-type Options struct {
-	DB    *addondb.DB
-	Guard *access.Guard
-	// Selling returns the published settings.
-	Selling func(context.Context) (iap.Selling, error)
-	// Open returns the store that settings name. It is called for each use.
-	Open func(iap.Selling) (Store, error)
-	// Append writes an event in a transaction, Put a task. Postpone has the tasks of a kind that are due wait until a time.
-	Append   func(ctx context.Context, tx *addondb.DB, e Event) error
-	Put      func(ctx context.Context, tx *addondb.DB, t jobs.Task) error
-	Postpone func(ctx context.Context, tx *addondb.DB, kind string, until time.Time) error
-	// Rename moves the purchases of a user in the simulated store to another one, "" for nobody, before a transaction of
-	// a merge or an erasure locks anything else.
-	Rename func(ctx context.Context, tx *addondb.DB, user, to string) error
-	// Wait waits between two calls to the store, and returns false when ctx ends first.
-	Wait func(ctx context.Context, d time.Duration) bool
-	// Jitter returns a random duration up to a bound.
-	Jitter func(bound time.Duration) time.Duration
-	Log    *slog.Logger
+// Simulator is the store that answers in test mode.
+type Simulator interface {
+	Open(iap.Selling) (Store, error)
+	// Rename moves the purchases of a user to another one, "" for nobody. A transaction of a merge or an erasure calls it
+	// before it locks anything else.
+	Rename(ctx context.Context, tx *addondb.DB, user, to string) error
 }
 
 // Service is the memberships of a site. Its methods may be called from many goroutines.
 type Service struct {
-	Options
-	db    *addondb.DB
-	guard *access.Guard
+	db        *addondb.DB
+	guard     *access.Guard
+	iap       *iap.Service
+	log       *slog.Logger
+	simulator Simulator
+	clients   clients
+	verifiers verifiers
+
+	// Tests replace these: the published settings, the store that settings name, the feed of events, the queue, and what
+	// waits between two calls to the store.
+	selling   func(context.Context) (iap.Selling, error)
+	openStore func(iap.Selling) (Store, error)
+	append    func(ctx context.Context, tx *addondb.DB, e events.Event) error
+	put       func(ctx context.Context, tx *addondb.DB, t jobs.Task) error
+	postpone  func(ctx context.Context, tx *addondb.DB, kind string, until time.Time) error
+	wait      func(ctx context.Context, d time.Duration) bool
+	jitter    func(bound time.Duration) time.Duration
+
 	// failures holds the tokens that the store refused a short time ago, thefts those that were
 	// presented by another user.
 	failures, thefts *limit.Window[string]
@@ -92,17 +92,23 @@ const (
 
 // New returns a service. It starts nothing.
 func New(o Options) *Service {
-	if o.Wait == nil {
-		o.Wait = wait
-	}
-	if o.Jitter == nil {
-		o.Jitter = func(bound time.Duration) time.Duration { return rand.N(bound) }
-	}
 	s := &Service{
-		Options: o, db: o.DB, guard: o.Guard,
+		db: o.DB, guard: o.Guard, iap: o.IAP, log: o.Log, clients: clients{url: o.PlayURL, now: o.Guard.Now}, verifiers: verifiers{url: o.PlayURL, now: o.Guard.Now},
 		failures: limit.NewWindow[string](failureWindow, o.Guard.Now), thefts: limit.NewWindow[string](theftWindow, o.Guard.Now),
 		unknowns: limit.NewWindow[string](unknownWindow, o.Guard.Now),
 		places:   newPlaces(), patience: patience, claimTimeout: claimTimeout, onceTimeout: onceTimeout,
+		selling: o.IAP.Selling, wait: wait, jitter: func(bound time.Duration) time.Duration { return rand.N(bound) },
+	}
+	s.openStore = s.storeOf
+	s.append = func(ctx context.Context, tx *addondb.DB, e events.Event) error {
+		_, err := o.Events.Append(ctx, tx, e)
+		return err
+	}
+	s.put = func(ctx context.Context, tx *addondb.DB, t jobs.Task) error {
+		return jobs.Put(ctx, tx.Queries, t, o.Guard.Now())
+	}
+	s.postpone = func(ctx context.Context, tx *addondb.DB, kind string, until time.Time) error {
+		return jobs.Postpone(ctx, tx.Queries, kind, o.Guard.Now(), until)
 	}
 	cached.SetCapacity(&s.cache.Map, cacheBytes, func(*Read) int { return entryBytes })
 	return s
@@ -119,11 +125,14 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// Simulate sets the store that answers in test mode. It is called before the service is used.
+func (s *Service) Simulate(with Simulator) { s.simulator = with }
+
 // txn is a transaction and the events that end it. Whoever appends an event makes others who
 // append wait until the transaction ends, so nothing may be waited for afterwards.
 type txn struct {
 	*addondb.DB
-	events []Event
+	events []events.Event
 	// counts are added to the sums before the events.
 	counts []addondb.Number
 }
@@ -143,7 +152,7 @@ func (s *Service) in(ctx context.Context, db *addondb.DB, do func(*txn) error) e
 		return err
 	}
 	for _, e := range tx.events {
-		if err := s.Append(ctx, db, e); err != nil {
+		if err := s.append(ctx, db, e); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
@@ -242,11 +243,11 @@ func TestATheftWhoseReportCouldNotBeWrittenIsReportedAtTheNextAttempt(t *testing
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "token", "gold_monthly")
 		f.eventTypes()
-		f.Append = func(context.Context, *addondb.DB, Event) error { return errors.New("the disk is full") }
+		f.Service.append = func(context.Context, *addondb.DB, events.Event) error { return errors.New("the disk is full") }
 		if _, err := f.Verify(t.Context(), "ben", "token", ""); fault.Of(err) != nil {
 			t.Errorf("%v", err)
 		}
-		f.Append = f.append
+		f.Service.append = f.append
 		_, err := f.Verify(t.Context(), "ben", "token", "")
 		wantCode(t, err, "owned_by_other_user")
 		f.wantEvents(t, "purchase.theft_suspected ben")
@@ -255,15 +256,15 @@ func TestATheftWhoseReportCouldNotBeWrittenIsReportedAtTheNextAttempt(t *testing
 
 func TestAnAlertThatCouldNotBeResolvedIsResolvedByTheNextCall(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		if err := f.NotePull(t.Context(), "sub", &play.Error{Reason: play.Unauthorized}); err != nil {
+		if err := f.notePull(t.Context(), "sub", &play.Error{Reason: play.Unauthorized}); err != nil {
 			t.Fatal(err)
 		}
 		interrupted, cancel := context.WithCancel(t.Context())
 		cancel()
-		if f.NotePull(interrupted, "sub", nil) == nil {
+		if f.notePull(interrupted, "sub", nil) == nil {
 			t.Fatal("it was resolved")
 		}
-		if err := f.NotePull(t.Context(), "sub", nil); err != nil {
+		if err := f.notePull(t.Context(), "sub", nil); err != nil {
 			t.Fatal(err)
 		}
 		if open, err := f.Alerts(t.Context(), operator); err != nil || len(open) > 0 {
@@ -302,9 +303,9 @@ type leaving struct {
 	then func()
 }
 
-func (l leaving) Revoke(ctx context.Context, token string, prorated bool) error {
+func (l leaving) Revoke(ctx context.Context, token string, refund play.Refund) error {
 	defer l.then()
-	return l.scripted.Revoke(ctx, token, prorated)
+	return l.scripted.Revoke(ctx, token, refund)
 }
 
 func TestWhatTheStoreDidIsWrittenDownWhateverHappensThen(t *testing.T) {
@@ -318,7 +319,7 @@ func TestWhatTheStoreDidIsWrittenDownWhateverHappensThen(t *testing.T) {
 				f.eventTypes()
 				ctx, leave := context.WithCancel(t.Context())
 				defer leave()
-				f.Open = func(iap.Selling) (Store, error) { return leaving{f.store, func() { then(f, leave) }}, nil }
+				f.openStore = func(iap.Selling) (Store, error) { return leaving{f.store, func() { then(f, leave) }}, nil }
 				if _, err := f.Revoke(ctx, program, o.Purchase.ID, true); err != nil {
 					t.Error(err)
 				}

@@ -29,10 +29,10 @@ type Store interface {
 	// AcknowledgeOneTime accepts the purchase of a one-time product, and Consume has it sold to the buyer again.
 	AcknowledgeOneTime(ctx context.Context, productID, token string) error
 	Consume(ctx context.Context, productID, token string) error
-	// Cancel stops the renewals. With final the user can't undo that.
-	Cancel(ctx context.Context, token string, final bool) error
+	// Cancel stops the renewals, or the payments: the user can't undo that.
+	Cancel(ctx context.Context, token string, kind play.CancelKind) error
 	// Revoke ends the access at once and refunds: the rest of the period, or all of it.
-	Revoke(ctx context.Context, token string, prorated bool) error
+	Revoke(ctx context.Context, token string, refund play.Refund) error
 	// Defer moves the next renewal by a time, which the user gets for nothing. The etag is that
 	// of the subscription as it was read. It returns the new end.
 	Defer(ctx context.Context, token, etag string, by time.Duration) (time.Time, error)
@@ -44,34 +44,16 @@ type Store interface {
 	// Orders returns what was paid for orders. One unknown id fails the call.
 	Orders(ctx context.Context, ids []string) ([]play.Order, error)
 	// Voided lists refunds and chargebacks that the store saw in a time. next is "" on the last page.
-	Voided(ctx context.Context, since, until time.Time, page string) (list []Void, next string, err error)
+	Voided(ctx context.Context, since, until time.Time, page string) (list []play.Voided, next string, err error)
 	// Products lists the subscriptions of the catalogue, and OneTimeProducts what is bought once.
-	Products(ctx context.Context) ([]Product, error)
-	OneTimeProducts(ctx context.Context) ([]Product, error)
-}
-
-// Void is an order that was refunded, charged back or revoked (1.9).
-type Void struct {
-	Token, OrderID string
-	At             time.Time
-	// Reason and Source are the store's numbers.
-	Reason, Source int64
-}
-
-// Product is a product of the store's catalogue.
-type Product struct {
-	ID      string
-	OneTime bool
-	// Active reports that it can be bought: a base plan is active, of whatever kind and period.
-	Active bool
-	// Periods are the times between two payments by base plan, in ISO 8601.
-	Periods map[string]string
+	Products(ctx context.Context) ([]play.Product, error)
+	OneTimeProducts(ctx context.Context) ([]play.Product, error)
 }
 
 // openForApp opens the store that the settings name, for a token that an app sends, while the site sells in its app;
 // otherwise it is an error (iap_disabled). The store is asked about a known purchase as the application in which it was made.
 func (s *Service) openForApp(ctx context.Context, token string) (Store, iap.Selling, error) {
-	selling, err := s.Selling(ctx)
+	selling, err := s.selling(ctx)
 	switch {
 	case err != nil:
 		return nil, selling, err
@@ -116,7 +98,7 @@ func (s *Service) openToken(ctx context.Context, digest []byte, from origin) (St
 // openOrigin opens the store in which a purchase was made, with the settings that are for it. Its errors are not_configured,
 // and other_store for the simulated store while test mode is off.
 func (s *Service) openOrigin(ctx context.Context, from origin) (Store, iap.Selling, error) {
-	selling, err := s.Selling(ctx)
+	selling, err := s.selling(ctx)
 	switch {
 	case err != nil:
 		return nil, selling, err
@@ -131,7 +113,7 @@ func (s *Service) openOrigin(ctx context.Context, from origin) (Store, iap.Selli
 // open returns the store and the published settings, also while nothing is sold: the store
 // goes on renewing what was bought before. Its error is not_configured.
 func (s *Service) open(ctx context.Context) (Store, iap.Selling, error) {
-	selling, err := s.Selling(ctx)
+	selling, err := s.selling(ctx)
 	if err != nil {
 		return nil, selling, err
 	}
@@ -142,7 +124,7 @@ func (s *Service) openSelling(selling iap.Selling) (Store, iap.Selling, error) {
 	if selling.Application == "" || len(selling.Packages) == 0 || selling.ServiceAccount == nil && !selling.Simulated {
 		return nil, selling, fault.Unavailable(codeNotConfigured, "In-app purchases are not configured completely")
 	}
-	store, err := s.Open(selling)
+	store, err := s.openStore(selling)
 	if err != nil {
 		return nil, selling, fault.WithCause(fault.Unavailable(codeNotConfigured, "The service account of the store can't be used"), err)
 	}
@@ -163,7 +145,7 @@ func (s *Service) ask(ctx context.Context, read reader, token string) (play.Subs
 		sub, err := read(ctx, token)
 		reason, after := reasonOf(err)
 		again := reason == play.TokenNotFound || reason == play.Unavailable && after == 0
-		if !again || attempt == len(freshWaits) || !s.Wait(ctx, freshWaits[attempt]) {
+		if !again || attempt == len(freshWaits) || !s.wait(ctx, freshWaits[attempt]) {
 			return sub, err
 		}
 	}

@@ -87,7 +87,7 @@ func TestRefundsAreFoundInTestMode(t *testing.T) {
 		f.selling.Simulated = true
 		f.clock.Move(10 * time.Hour)
 		f.run(t)
-		f.store.voided = []Void{{Token: "real", OrderID: "GPA.1", At: noon}}
+		f.store.voided = []play.Voided{{Token: "real", OrderID: "GPA.1", VoidedAt: noon}}
 		f.clock.Move(time.Hour)
 		f.run(t)
 		if want := noon.Add(10*time.Hour - entitle.VoidedOverlap); !f.store.since.Equal(want) {

@@ -198,7 +198,7 @@ func (s *Service) Restore(ctx context.Context, user string, list []string) (resu
 	var work errgroup.Group
 	work.SetLimit(maxUserUnderWay)
 	for i := 1; i < len(list); i++ {
-		work.Go(func() error { return group.Contain(s.Log, "restore of a purchase", func() error { return restore(i) }) })
+		work.Go(func() error { return group.Contain(s.log, "restore of a purchase", func() error { return restore(i) }) })
 	}
 	if err := work.Wait(); err != nil {
 		return nil, m, err

@@ -249,7 +249,7 @@ func TestTheDatabaseHoldsNoToken(t *testing.T) {
 		if _, err := f.Verify(t.Context(), "ana", "SECRET-token", ""); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Receive(t.Context(), notification("m1", 2, "SECRET-token")); err != nil {
+		if err := f.Receive(t.Context(), notification("m1", 2, "SECRET-token"), []byte(`{}`)); err != nil {
 			t.Fatal(err)
 		}
 		for table, columns := range map[string]string{

@@ -9,8 +9,10 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -27,7 +29,7 @@ const (
 // doVoided reads the orders that were refunded or charged back since the last success, with
 // an overlap (6.6): of the store that the settings name, and of each application with purchases.
 func (s *Service) doVoided(ctx context.Context, _ []byte) (again time.Time, err error) {
-	selling, err := s.Selling(ctx)
+	selling, err := s.selling(ctx)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -107,7 +109,7 @@ func (s *Service) voidedSince(ctx context.Context, store Store, selling iap.Sell
 
 // void notes that an order of a purchase was refunded or charged back, once, and has the
 // purchase read again: only the void of the current period's order ends its access (1.9).
-func (s *Service) void(ctx context.Context, v Void) error {
+func (s *Service) void(ctx context.Context, v play.Voided) error {
 	if v.Token == "" || v.OrderID == "" {
 		return nil
 	}
@@ -122,14 +124,14 @@ func (s *Service) void(ctx context.Context, v Void) error {
 		}
 		err = tx.AddPurchaseHistory(ctx, addondb.PurchaseHistory{
 			PurchaseID: p.ID, At: s.timestamp(), Cause: addondb.CauseVoided, State: p.State, Status: p.Status, ExpiresAt: p.ExpiresAt, OrderID: v.OrderID,
-			Detail: fmt.Sprintf("reason %d, source %d, at %s", v.Reason, v.Source, sqldb.Time{Time: v.At}.UTC().Format(time.RFC3339)),
+			Detail: fmt.Sprintf("reason %d, source %d, at %s", v.Reason, v.Source, sqldb.Time{Time: v.VoidedAt}.UTC().Format(time.RFC3339)),
 		})
 		if err != nil {
 			return err
 		}
-		if err := s.appendFor(ctx, tx, entitle.Refunded, p); err != nil {
+		if err := s.appendFor(ctx, tx, events.PurchaseRefunded, p); err != nil {
 			return err
 		}
-		return s.Put(ctx, tx.DB, purchaseTask(KindReread, p.Name, s.now()))
+		return s.put(ctx, tx.DB, purchaseTask(KindReread, p.Name, s.now()))
 	})
 }

@@ -37,22 +37,34 @@ const (
 // RepeatingKey is the key of the tasks that repeat for ever.
 const RepeatingKey = "all"
 
-// Work does a task. A time that it returns is when the task is done again. After an error it
-// is tried again.
-type Work struct {
-	Do func(ctx context.Context, payload []byte) (again time.Time, err error)
-	// Retries are the waits after attempts that failed; the last one repeats.
-	Retries []time.Duration
-	// Workers is how many of them wait for the store at a time.
-	Workers int
+// Lease is how long after the death of its process a task is done by another one.
+const Lease = 10 * time.Second
+
+// work does a task. A time that do returns is when the task is done again. After an error it
+// is tried again, after the waits of retries.
+type work struct {
+	do      func(ctx context.Context, payload []byte) (again time.Time, err error)
+	retries []time.Duration
+	workers int // that wait for the store at a time
 }
 
-// Works returns what the queue has to do, by the kinds of tasks. A task that is put while one
-// with its key is being done has to be done after it.
-func (s *Service) Works() map[string]Work {
+// SlowRetries are the waits of tasks after attempts that failed; the last one repeats.
+func SlowRetries() []time.Duration {
+	return []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour}
+}
+
+// Handle has a queue do the tasks. One that is put while one with its key is being done has to be
+// done after it.
+func (s *Service) Handle(q *jobs.Queue) {
+	for kind, w := range s.works() {
+		q.Handle(kind, jobs.Kind{Work: jobs.Repeating(w.do), Workers: w.workers, Lease: Lease, Retries: w.retries, Forever: true})
+	}
+}
+
+func (s *Service) works() map[string]work {
 	const few, many = 4, 16
-	slow := []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour}
-	return map[string]Work{
+	slow := SlowRetries()
+	return map[string]work{
 		KindAcknowledge: {s.doAcknowledge, entitle.AcknowledgeRetries(), few},
 		KindWatch:       {s.doWatch, slow, few},
 		KindReread:      {s.doReread, slow, few},
@@ -66,6 +78,7 @@ func (s *Service) Works() map[string]Work {
 		KindCatalogue:   {s.doCatalogue, slow, few},
 		KindSilence:     {s.doSilence, slow, few},
 		KindOrders:      {s.doOrders, slow, few},
+		KindPull:        {s.Pull, []time.Duration{PullPause, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}, 0},
 	}
 }
 
@@ -119,7 +132,7 @@ func (s *Service) putAll(ctx context.Context, tasks []jobs.Task) error {
 	for some := range slices.Chunk(tasks, putAtOnce) {
 		err := s.db.Tx(ctx, func(tx *addondb.DB) error {
 			for _, task := range some {
-				if err := s.Put(ctx, tx, task); err != nil {
+				if err := s.put(ctx, tx, task); err != nil {
 					return err
 				}
 			}
@@ -142,7 +155,7 @@ func (s *Service) schedule(ctx context.Context, tx *addondb.DB, p addondb.Purcha
 		if cause == causeVerify || cause == causeRestore {
 			due = due.Add(inlineWait)
 		}
-		if err := s.Put(ctx, tx, purchaseTask(KindAcknowledge, p.Name, due)); err != nil {
+		if err := s.put(ctx, tx, purchaseTask(KindAcknowledge, p.Name, due)); err != nil {
 			return err
 		}
 	}
@@ -152,13 +165,13 @@ func (s *Service) schedule(ctx context.Context, tx *addondb.DB, p addondb.Purcha
 			return err
 		}
 		if before.ID != 0 {
-			if err := s.Put(ctx, tx, purchaseTask(KindReread, before.Name, s.now())); err != nil {
+			if err := s.put(ctx, tx, purchaseTask(KindReread, before.Name, s.now())); err != nil {
 				return err
 			}
 		}
 	}
 	if next, more := s.nextCheck(p); more {
-		return s.Put(ctx, tx, purchaseTask(KindWatch, p.Name, next))
+		return s.put(ctx, tx, purchaseTask(KindWatch, p.Name, next))
 	}
 	return nil
 }
@@ -171,7 +184,7 @@ func (s *Service) nextCheck(p addondb.Purchase) (time.Time, bool) {
 	case isForEver(p):
 		return time.Time{}, false
 	case p.Access:
-		return entitle.NextExpiryCheck(p.ExpiresAt.Time, s.now(), s.Jitter(entitle.ExpiryJitter)), true
+		return entitle.NextExpiryCheck(p.ExpiresAt.Time, s.now(), s.jitter(entitle.ExpiryJitter)), true
 	case p.Unverified:
 		return s.now().Add(2 * time.Hour), s.now().Before(p.StatusSince.Add(entitle.HeldFor))
 	case status == entitle.Pending || status == entitle.OnHold || status == entitle.Paused:
@@ -267,7 +280,7 @@ func (s *Service) doWatch(ctx context.Context, payload []byte) (again time.Time,
 
 // suspendOverdue ends the access from a purchase that could not be confirmed within the leeway.
 func (s *Service) suspendOverdue(ctx context.Context, p addondb.Purchase) error {
-	selling, err := s.Selling(ctx)
+	selling, err := s.selling(ctx)
 	if err != nil {
 		return err
 	}

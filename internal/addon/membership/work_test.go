@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/play"
-	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/jwt"
 )
 
 func TestAnAcknowledgementSurvivesACrashAndIsAlarmed(t *testing.T) {
@@ -138,7 +139,7 @@ func TestTasksOfManyPurchasesArePutInPieces(t *testing.T) {
 		sweep := func(ctx context.Context) error { _, err := f.doSweep(ctx, nil); return err }
 		for kind, work := range map[string]func(context.Context) error{KindReread: sweep, KindAcknowledge: f.Start} {
 			inOne, left := map[*addondb.DB]int{}, putAtOnce+1
-			f.Put = func(ctx context.Context, tx *addondb.DB, task jobs.Task) error {
+			f.Service.put = func(ctx context.Context, tx *addondb.DB, task jobs.Task) error {
 				if left--; left < 0 {
 					return errors.New("the disk is full")
 				}
@@ -181,15 +182,15 @@ func TestTheCatalogueIsComparedWithTheProductMap(t *testing.T) {
 			}
 			return list
 		}
-		whole := []Product{{ID: "gold_monthly", Active: true}, {ID: "silver_monthly", Active: true}}
+		whole := []play.Product{active("gold_monthly", false), active("silver_monthly", false)}
 		for _, c := range []struct {
 			name     string
-			products []Product
+			products []play.Product
 			want     []string
 		}{
 			{"all are sold", whole, nil},
 			{"one is missing", whole[:1], []string{"silver_monthly"}},
-			{"one is not active", []Product{whole[0], {ID: "silver_monthly"}}, []string{"silver_monthly"}},
+			{"one is not active", []play.Product{whole[0], {ID: "silver_monthly"}}, []string{"silver_monthly"}},
 			{"all are sold again", whole, nil},
 		} {
 			f.store.products = c.products
@@ -314,7 +315,7 @@ func (f *fixture) rekey(t *testing.T, lost bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.guard.Box = func() *keyfile.Box { return fresh }
+	f.guard.Open(fresh)
 }
 
 func keySet(t *testing.T, text []byte) jose.JSONWebKeySet {
@@ -339,7 +340,7 @@ func TestNothingIsWrittenWithAKeyFileThatWasReplaced(t *testing.T) {
 		}
 		_, err = f.Verify(t.Context(), "ben", "two", "")
 		wantCode(t, err, "key_replaced")
-		wantCode(t, f.Receive(t.Context(), notification("m1", 4, "two")), "key_replaced")
+		wantCode(t, f.Receive(t.Context(), notification("m1", 4, "two"), []byte(`{}`)), "key_replaced")
 		f.wantMembership(t, "ben", entitle.None, 0, 0)
 	})
 }

@@ -41,7 +41,7 @@ func (p *Pages) showConnection(w http.ResponseWriter, r *frame.Request) error {
 
 // newConnection is the page before the store is asked.
 func (p *Pages) newConnection(r *frame.Request) (c connection, err error) {
-	c.arrivals, err = p.addon.CheckArrivals(r.Context(), r.Actor)
+	c.arrivals, err = p.addon.Members.CheckArrivals(r.Context(), r.Actor)
 	return c, err
 }
 
@@ -57,7 +57,7 @@ func (p *Pages) testConnection(w http.ResponseWriter, r *frame.Request) error {
 				c.lines, err = p.addon.Members.CheckCatalogue(r.Context(), r.Actor)
 				c.compared = err == nil
 			} else {
-				c.checks, err = p.addon.CheckStore(r.Context(), r.Actor)
+				c.checks, err = p.addon.Members.CheckStore(r.Context(), r.Actor)
 			}
 			if err != nil {
 				return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/membership"
+	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
@@ -37,7 +38,7 @@ func TestTheConnectionPageShowsWhatHasArrived(t *testing.T) {
 		b.Get(connectionPath).Says("The service account of the push subscription is not set", "Change the setting", "the list of test users is empty")
 		s.mustSet(t, iap.KeyTestUsers, "7", iap.KeyPushServiceAccount, pushAccount)
 		s.mustPublish(t, "One tests")
-		s.mustReceive(t, membership.Notification{MessageID: "m1", Kind: membership.NotifyTest})
+		s.mustReceive(t, play.Notification{MessageID: "m1", Kind: play.OfTest})
 		s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly", Test: true})
 		b.Get(connectionPath).Says("The last one arrived on", "A test purchase was verified. Test users: 1")
 	})

@@ -9,24 +9,25 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
 var credentialsCrumb = frame.Link{Label: "API access", Path: PathCredentials}
 
-func credentialPath(c addon.Credential) string {
+func credentialPath(c credential.Credential) string {
 	return PathCredentials + "/" + strconv.FormatInt(c.ID, 10)
 }
 
 // credentialCrumbs lead to a page about these credentials.
-func credentialCrumbs(c addon.Credential) []frame.Link {
+func credentialCrumbs(c credential.Credential) []frame.Link {
 	return crumbs(credentialsCrumb, frame.Link{Label: c.Label, Path: credentialPath(c)})
 }
 
 // credentialsBanner says on every page that API credentials do not work, until it is dismissed.
 func credentialsBanner(r *frame.Request, a *addon.Addon) frame.Banner {
-	warning, err := a.CredentialWarning(r.Context(), r.Actor)
+	warning, err := a.Credentials.Warning(r.Context(), r.Actor)
 	if err != nil || warning.Dismissed { // of an error, the page itself says what is wrong
 		return frame.Banner{}
 	}
@@ -43,7 +44,7 @@ func (p *Pages) dismissCredentialWarning(w http.ResponseWriter, r *frame.Request
 		Consequence: "Pages no longer show the warning about API credentials. It comes back when API credentials change their state.",
 		Path:        pathDismiss, Label: "Dismiss", Cancel: PathCredentials, Safe: true,
 		Form: frame.Form{Do: func(url.Values) error {
-			if _, err := p.addon.DismissCredentialWarning(r.Context(), r.Actor); err != nil {
+			if _, err := p.addon.Credentials.DismissWarning(r.Context(), r.Actor); err != nil {
 				return err
 			}
 			return p.frame.Redirect(w, r, PathCredentials, "The warning is dismissed. It comes back when API credentials change their state.")
@@ -52,7 +53,7 @@ func (p *Pages) dismissCredentialWarning(w http.ResponseWriter, r *frame.Request
 }
 
 func (p *Pages) showCredentials(w http.ResponseWriter, r *frame.Request) error {
-	all, err := p.addon.Credentials(r.Context(), r.Actor)
+	all, err := p.addon.Credentials.List(r.Context(), r.Actor)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (p *Pages) showCredentials(w http.ResponseWriter, r *frame.Request) error {
 }
 
 // credentialRows is the table of API credentials.
-func credentialRows(all []addon.Credential) (rows []frame.Row) {
+func credentialRows(all []credential.Credential) (rows []frame.Row) {
 	for _, c := range all {
 		rows = append(rows, frame.Row{
 			frame.Link{Label: c.Label, Path: credentialPath(c)}, maskedState(c.Key, c.KeyActive), maskedState(c.Secret, c.SecretActive), lastUse(c), frame.Time(c.CreatedAt),
@@ -86,7 +87,7 @@ func stateBadge(active bool) frame.Badge {
 	return frame.Badge{Text: "Inactive", Kind: frame.Warning}
 }
 
-func lastUse(c addon.Credential) templ.Component {
+func lastUse(c credential.Credential) templ.Component {
 	if c.LastUsedAt.IsZero() {
 		return frame.Muted("never")
 	}
@@ -110,12 +111,12 @@ func (p *Pages) createCredential(w http.ResponseWriter, r *frame.Request) error 
 	return p.frame.Submit(w, r, frame.Form{
 		Check: frame.Required("label", "Type a label, to tell these credentials from others.", "password", "Type your password."),
 		Rules: []frame.Rule{
-			func(in url.Values) error { return addon.CheckLabel(in.Get("label")) }, p.frame.PasswordRule(r),
+			func(in url.Values) error { return credential.CheckLabel(in.Get("label")) }, p.frame.PasswordRule(r),
 		},
 		Fields: []string{"label", "password"},
 		About:  map[string]string{"label_exists": "label"},
 		Do: func(in url.Values) error {
-			c, credentials, err := p.addon.CreateCredential(r.Context(), r.Actor, in.Get("label"))
+			c, credentials, err := p.addon.Credentials.Create(r.Context(), r.Actor, in.Get("label"))
 			if fault.HasCode(err, "label_exists") { // as after loading the page again
 				return fault.WithMessage(fault.Of(err), frame.Sentence(fault.Message(err))+" If you have just created them, you can reveal them in the list.")
 			}
@@ -131,7 +132,7 @@ func (p *Pages) createCredential(w http.ResponseWriter, r *frame.Request) error 
 }
 
 // showSecrets is the page with the API key and the API secret themselves.
-func (p *Pages) showSecrets(w http.ResponseWriter, r *frame.Request, c addon.Credential, credentials addon.APICredentials, title, lead string) error {
+func (p *Pages) showSecrets(w http.ResponseWriter, r *frame.Request, c credential.Credential, credentials credential.Values, title, lead string) error {
 	return p.frame.Show(w, r, frame.Page{
 		Title: title, Lead: lead, Crumbs: credentialCrumbs(c),
 		Body: secretsView(c, credentials, p.address(w, r, PathAppSettings)),
@@ -139,32 +140,32 @@ func (p *Pages) showSecrets(w http.ResponseWriter, r *frame.Request, c addon.Cre
 }
 
 // oneCredential finds the API credentials that the address names.
-func (p *Pages) oneCredential(r *frame.Request) (addon.Credential, error) {
+func (p *Pages) oneCredential(r *frame.Request) (credential.Credential, error) {
 	id, err := number(r, "id")
 	if err != nil {
-		return addon.Credential{}, err
+		return credential.Credential{}, err
 	}
-	return p.addon.Credential(r.Context(), r.Actor, id)
+	return p.addon.Credentials.Find(r.Context(), r.Actor, id)
 }
 
-func (p *Pages) showCredential(w http.ResponseWriter, r *frame.Request, c addon.Credential) error {
+func (p *Pages) showCredential(w http.ResponseWriter, r *frame.Request, c credential.Credential) error {
 	return p.frame.Show(w, r, frame.Page{Title: c.Label, Crumbs: crumbs(credentialsCrumb), Body: credentialView(c)})
 }
 
 // switchCredential sets the two switches of API credentials.
-func (p *Pages) switchCredential(w http.ResponseWriter, r *frame.Request, c addon.Credential) error {
+func (p *Pages) switchCredential(w http.ResponseWriter, r *frame.Request, c credential.Credential) error {
 	in, err := r.PostValues()
 	if err != nil {
 		return err
 	}
 	for _, one := range []struct {
-		half    addon.Half
+		half    credential.Half
 		now, on bool
-	}{{addon.HalfKey, c.KeyActive, in.Get("key") == "1"}, {addon.HalfSecret, c.SecretActive, in.Get("secret") == "1"}} {
+	}{{credential.HalfKey, c.KeyActive, in.Get("key") == "1"}, {credential.HalfSecret, c.SecretActive, in.Get("secret") == "1"}} {
 		if one.now == one.on {
 			continue
 		}
-		if c, err = p.addon.SetCredentialActive(r.Context(), r.Actor, c.ID, one.half, one.on); err != nil {
+		if c, err = p.addon.Credentials.SetActive(r.Context(), r.Actor, c.ID, one.half, one.on); err != nil {
 			return err
 		}
 	}
@@ -175,7 +176,7 @@ func (p *Pages) switchCredential(w http.ResponseWriter, r *frame.Request, c addo
 	return p.frame.Redirect(w, r, credentialPath(c), text)
 }
 
-func (p *Pages) revealCredential(w http.ResponseWriter, r *frame.Request, c addon.Credential) error {
+func (p *Pages) revealCredential(w http.ResponseWriter, r *frame.Request, c credential.Credential) error {
 	field := frame.PasswordField(nil)
 	field.Focus = true
 	return p.frame.Ask(w, r, frame.Confirm{
@@ -186,7 +187,7 @@ func (p *Pages) revealCredential(w http.ResponseWriter, r *frame.Request, c addo
 			if err := p.addon.People().CheckPassword(r.Context(), r.Actor, password); err != nil {
 				return err
 			}
-			_, credentials, err := p.addon.RevealCredential(r.Context(), r.Actor, c.ID)
+			_, credentials, err := p.addon.Credentials.Reveal(r.Context(), r.Actor, c.ID)
 			if err != nil {
 				return err
 			}
@@ -197,7 +198,7 @@ func (p *Pages) revealCredential(w http.ResponseWriter, r *frame.Request, c addo
 
 // rotateCredential rotates API credentials and answers with the new ones. The form
 // names those that it ends, so that loading the page again ends no newer ones.
-func (p *Pages) rotateCredential(w http.ResponseWriter, r *frame.Request, c addon.Credential) error {
+func (p *Pages) rotateCredential(w http.ResponseWriter, r *frame.Request, c credential.Credential) error {
 	in, err := r.PostValues()
 	if err != nil {
 		return err
@@ -214,7 +215,7 @@ func (p *Pages) rotateCredential(w http.ResponseWriter, r *frame.Request, c addo
 			if err := p.addon.People().CheckPassword(r.Context(), r.Actor, password); err != nil {
 				return err
 			}
-			c, credentials, err := p.addon.RotateCredential(r.Context(), r.Actor, c.ID)
+			c, credentials, err := p.addon.Credentials.Rotate(r.Context(), r.Actor, c.ID)
 			if err != nil {
 				return err
 			}
@@ -223,7 +224,7 @@ func (p *Pages) rotateCredential(w http.ResponseWriter, r *frame.Request, c addo
 	})
 }
 
-func (p *Pages) renameCredential(w http.ResponseWriter, r *frame.Request, c addon.Credential) error {
+func (p *Pages) renameCredential(w http.ResponseWriter, r *frame.Request, c credential.Credential) error {
 	return p.frame.Ask(w, r, frame.Confirm{
 		Title: "Rename “" + c.Label + "”", Crumbs: credentialCrumbs(c),
 		Consequence: "The API key and the API secret stay the same. Earlier entries of the audit log keep the old label.",
@@ -234,7 +235,7 @@ func (p *Pages) renameCredential(w http.ResponseWriter, r *frame.Request, c addo
 			Fields: []string{"label"},
 			About:  map[string]string{"label_exists": "label"},
 			Do: func(in url.Values) error {
-				renamed, err := p.addon.RenameCredential(r.Context(), r.Actor, c.ID, in.Get("label"))
+				renamed, err := p.addon.Credentials.Rename(r.Context(), r.Actor, c.ID, in.Get("label"))
 				if err != nil {
 					return err
 				}
@@ -245,7 +246,7 @@ func (p *Pages) renameCredential(w http.ResponseWriter, r *frame.Request, c addo
 }
 
 // deleteCredential asks before deactivated API credentials are deleted.
-func (p *Pages) deleteCredential(w http.ResponseWriter, r *frame.Request, c addon.Credential) error {
+func (p *Pages) deleteCredential(w http.ResponseWriter, r *frame.Request, c credential.Credential) error {
 	if r.Method != http.MethodPost && (c.KeyActive || c.SecretActive) {
 		return p.showCredential(w, r, c) // it says what to do first
 	}
@@ -254,7 +255,7 @@ func (p *Pages) deleteCredential(w http.ResponseWriter, r *frame.Request, c addo
 		Consequence: "The API key " + c.Key + " and its API secret are deleted. You can't activate or reveal them again. " + uses(c),
 		Path:        credentialPath(c) + "/delete", Label: "Delete", Cancel: credentialPath(c), Failed: "Nothing was deleted.",
 		Form: frame.Form{Do: func(url.Values) error {
-			if _, err := p.addon.DeleteCredential(r.Context(), r.Actor, c.ID); err != nil {
+			if _, err := p.addon.Credentials.Delete(r.Context(), r.Actor, c.ID); err != nil {
 				return err
 			}
 			return p.frame.Redirect(w, r, PathCredentials, "“"+c.Label+"” was deleted.")
@@ -263,7 +264,7 @@ func (p *Pages) deleteCredential(w http.ResponseWriter, r *frame.Request, c addo
 }
 
 // uses returns how much API credentials are used.
-func uses(c addon.Credential) string {
+func uses(c credential.Credential) string {
 	if c.LastUsedAt.IsZero() {
 		return "They have never been used."
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -15,9 +15,9 @@ const apisPath = "/admincp/apis"
 var secretPattern = regexp.MustCompile(`ca[ks]_[0-9A-Za-z]{49}`)
 
 // pairOn reads the pair that a page shows.
-func pairOn(t *testing.T, p *webtest.Page) addon.APICredentials {
+func pairOn(t *testing.T, p *webtest.Page) credential.Values {
 	t.Helper()
-	pair := addon.APICredentials{Key: p.Value("api-key"), Secret: p.Value("api-secret")}
+	pair := credential.Values{Key: p.Value("api-key"), Secret: p.Value("api-secret")}
 	if !secretPattern.MatchString(pair.Key) || !secretPattern.MatchString(pair.Secret) {
 		t.Fatal("the page shows no pair")
 	}
@@ -30,7 +30,7 @@ func TestCredentialsAreShownOnceAndAgainForThePassword(t *testing.T) {
 		b.Get(apisPath).Says("First pair", "Active")
 		p := b.Fill(apisPath+"/new", apisPath, "label", "Shop server", "password", password).Status(http.StatusOK).Says("Copy both now", "Shop server")
 		pair := pairOn(t, p)
-		if _, err := s.Basic(t.Context(), operator.Addr, pair.Key, pair.Secret); err != nil {
+		if _, err := s.Credentials.Basic(t.Context(), operator.Addr, pair.Key, pair.Secret); err != nil {
 			t.Errorf("the pair does not work: %v", err)
 		}
 		// Loading the page again makes no second pair.
@@ -55,7 +55,7 @@ func TestCredentialsNeedALabel(t *testing.T) {
 	for label, says := range map[string]string{"": "Type a label", "  ": "Type a label", "a\x01b": "control characters", strings.Repeat("x", 101): "longer than 100", "First pair": "already"} {
 		b.Post(apisPath, "label", label, "password", password).Wrong("label", says)
 	}
-	if all, err := s.Credentials(t.Context(), operator); err != nil || len(all) != 1 {
+	if all, err := s.Credentials.List(t.Context(), operator); err != nil || len(all) != 1 {
 		t.Errorf("%d pairs, %v", len(all), err)
 	}
 }
@@ -110,7 +110,7 @@ func TestCredentialsHaveTwoSwitches(t *testing.T) {
 		if text := b.Get(path).Says("“First pair” is active").Text(); strings.Contains(text, "before you go live. API access") {
 			t.Error("the warning is still there")
 		}
-		c, err := s.Credential(t.Context(), operator, 1)
+		c, err := s.Credentials.Find(t.Context(), operator, 1)
 		if err != nil || !c.Active() {
 			t.Errorf("%+v, %v", c, err)
 		}
@@ -137,10 +137,10 @@ func TestCredentialsAreReplacedOnce(t *testing.T) {
 		b.PostForm(path, form).LeadsTo(apisPath + "/2") // loaded again
 		b.Get(apisPath + "/2").Says("these credentials were rotated already")
 		b.Post(path).LeadsTo(apisPath + "/2")
-		if _, err := s.Basic(t.Context(), operator.Addr, second.Key, second.Secret); err != nil {
+		if _, err := s.Credentials.Basic(t.Context(), operator.Addr, second.Key, second.Secret); err != nil {
 			t.Errorf("the new pair does not work: %v", err)
 		}
-		if _, err := s.Basic(t.Context(), operator.Addr, first.Key, first.Secret); err == nil {
+		if _, err := s.Credentials.Basic(t.Context(), operator.Addr, first.Key, first.Secret); err == nil {
 			t.Error("the old pair still works")
 		}
 	})

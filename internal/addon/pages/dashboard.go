@@ -9,7 +9,9 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -17,8 +19,8 @@ import (
 // dashboard is what the start page shows.
 type dashboard struct {
 	alerts   []shownAlert
-	tasks    []addon.Task
-	plan     addon.Plan
+	tasks    []setup.Task
+	plan     setup.Plan
 	settings settings.Draft
 	requests addon.Requests
 	license  licensePage
@@ -32,13 +34,13 @@ func (p *Pages) showDashboard(w http.ResponseWriter, r *frame.Request) error {
 	ctx := r.Context()
 	d := dashboard{app: p.address(w, r, addressSettings), iap: p.address(w, r, addressIAP), license: licensePage{host: p.host(w, r)}}
 	var err error
-	if d.tasks, err = p.addon.Checklist(ctx, r.Actor); err != nil {
+	if d.tasks, err = p.addon.Setup.Checklist(ctx, r.Actor); err != nil {
 		return err
 	}
 	if d.alerts, err = p.alerts(r); err != nil {
 		return err
 	}
-	if d.plan, err = p.addon.Plan(ctx, r.Actor); err != nil {
+	if d.plan, err = p.addon.Setup.Plan(ctx, r.Actor); err != nil {
 		return err
 	}
 	if d.settings, err = p.addon.Settings.Draft(ctx, r.Actor); err != nil {
@@ -47,7 +49,7 @@ func (p *Pages) showDashboard(w http.ResponseWriter, r *frame.Request) error {
 	if d.requests, err = p.addon.Requests(ctx, r.Actor); err != nil {
 		return err
 	}
-	if d.license.known, err = p.addon.Licenses(ctx, r.Actor); err != nil {
+	if d.license.known, err = p.addon.Licenses.List(ctx, r.Actor); err != nil {
 		return err
 	}
 	if d.view, err = p.addon.IAP.Published(ctx); err != nil {
@@ -60,7 +62,7 @@ func (p *Pages) showDashboard(w http.ResponseWriter, r *frame.Request) error {
 }
 
 // next is the first task that is not done, nil when all are.
-func (d dashboard) next() *addon.Task {
+func (d dashboard) next() *setup.Task {
 	for i := range d.tasks {
 		if !d.tasks[i].Done {
 			return &d.tasks[i]
@@ -122,7 +124,7 @@ func (d dashboard) taskRows() (list frame.Checklist) {
 
 // asksIAP reports whether the checklist asks for in-app purchases.
 func (d dashboard) asksIAP() bool {
-	return slices.ContainsFunc(d.tasks, func(t addon.Task) bool { return t.ID == "iap" && !t.Done })
+	return slices.ContainsFunc(d.tasks, func(t setup.Task) bool { return t.ID == "iap" && !t.Done })
 }
 
 // recentRows is the last lines of the audit log.
@@ -195,7 +197,7 @@ func (d dashboard) licensed() frame.Figure {
 }
 
 // answered is what the store said last of a license.
-func answered(l addon.License) string {
+func answered(l license.License) string {
 	switch {
 	case !l.MovedAt.IsZero():
 		return "Moved to another domain on " + frame.Moment(l.MovedAt) + "."

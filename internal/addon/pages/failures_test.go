@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/api"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/addon/pages"
 	"github.com/countersign/countersign/internal/addon/usertoken"
 	"github.com/countersign/countersign/internal/dbtest"
@@ -43,11 +43,11 @@ func TestEvery500HasItsCauseInTheLog(t *testing.T) {
 	shown := pages.New(pages.Options{Addon: s.Addon, Frame: s.frame})
 	server := httptest.NewServer(api.New(s.Addon, api.Options{Pages: shown, Visitor: s.frame.Visitor, Now: s.clock.Now, Log: log}))
 	defer server.Close()
-	_, pair, err := s.CreateCredential(t.Context(), operator, "API") // the pages change the first one
+	_, pair, err := s.Credentials.Create(t.Context(), operator, "API") // the pages change the first one
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, _ := usertoken.Mint(addon.SiteUserTokenKey(pair), "user-1", s.clock.Now())
+	token, _ := usertoken.Mint(credential.SiteTokenKey(pair), "user-1", s.clock.Now())
 	admin, site, app := webtest.NewBrowser(t, server.URL, ""), webtest.NewBrowser(t, server.URL, ""), webtest.NewBrowser(t, server.URL, "")
 	admin.Post("/admincp/login", "email", email, "password", password).LeadsTo("/api-addons/admin")
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(pair.Key+":"+pair.Secret))

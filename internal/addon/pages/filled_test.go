@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addontest"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 )
@@ -38,10 +38,10 @@ func (s *site) fillIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.mustSet(t, settings.KeyAppName, "Rain & Thunder", settings.KeyPushEnabled, "1", settings.KeyPushAppID, "b2f7f966-d8cc-11e4-bed1-df8f05be55ba")
-	if _, _, err := s.CreateCredential(t.Context(), operator, "Shop server"); err != nil {
+	if _, _, err := s.Credentials.Create(t.Context(), operator, "Shop server"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.SetCredentialActive(t.Context(), operator, 2, addon.HalfSecret, false); err != nil {
+	if _, err := s.Credentials.SetActive(t.Context(), operator, 2, credential.HalfSecret, false); err != nil {
 		t.Fatal(err)
 	}
 	s.mustLicense(t, newLicenseStore(t), "site.example", "localhost")

@@ -89,7 +89,7 @@ func opened(t *testing.T, at dbtest.DB) *site {
 
 func (s *site) install(t *testing.T) {
 	t.Helper()
-	if _, err := s.Update(t.Context(), operator, nil); err != nil {
+	if _, err := s.Setup.Update(t.Context(), operator, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.People().CreateAdministrator(t.Context(), operator, email, password); err != nil {

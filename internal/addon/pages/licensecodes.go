@@ -6,14 +6,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
 
 // keptCode is a purchase code with the domains of its files.
 type keptCode struct {
-	addon.PurchaseCode
+	license.PurchaseCode
 	domains []string
 }
 
@@ -22,7 +22,7 @@ func (c keptCode) path() string {
 }
 
 // keptCodes are all, the newest first.
-func keptCodes(known addon.Licenses) (all []keptCode) {
+func keptCodes(known license.Licenses) (all []keptCode) {
 	for _, c := range known.Codes {
 		one := keptCode{PurchaseCode: c}
 		for _, f := range known.Files {
@@ -36,7 +36,7 @@ func keptCodes(known addon.Licenses) (all []keptCode) {
 }
 
 // codeRows is the table of kept purchase codes.
-func codeRows(known addon.Licenses) (rows []frame.Row) {
+func codeRows(known license.Licenses) (rows []frame.Row) {
 	for _, c := range keptCodes(known) {
 		files := frame.Muted("none")
 		if len(c.domains) > 0 {
@@ -53,7 +53,7 @@ func (p *Pages) oneCode(r *frame.Request) (keptCode, error) {
 	if err != nil {
 		return keptCode{}, err
 	}
-	known, err := p.addon.Licenses(r.Context(), r.Actor)
+	known, err := p.addon.Licenses.List(r.Context(), r.Actor)
 	if err != nil {
 		return keptCode{}, err
 	}
@@ -75,7 +75,7 @@ func (p *Pages) forgetCode(w http.ResponseWriter, r *frame.Request, c keptCode) 
 		Consequence: "The purchase code " + c.Hint + " is deleted here" + files + ". The store is not contacted: the licenses stay valid, also in apps that were built with them. To create files with this code again, paste it again.",
 		Path:        c.path(), Label: "Delete the code", Cancel: pathLicense,
 		Form: frame.Form{Do: func(url.Values) error {
-			if err := p.addon.ForgetCode(r.Context(), r.Actor, c.ID); err != nil {
+			if err := p.addon.Licenses.ForgetCode(r.Context(), r.Actor, c.ID); err != nil {
 				return err
 			}
 			return p.frame.Redirect(w, r, pathLicense, "The purchase code "+c.Hint+" was deleted.")

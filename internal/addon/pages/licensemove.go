@@ -21,7 +21,7 @@ type move struct {
 func (p *Pages) moveOf(r *frame.Request, in url.Values) (move, error) {
 	m := move{from: strings.TrimSpace(in.Get("from")), domain: strings.TrimSpace(in.Get("domain"))}
 	m.kept, _ = strconv.ParseInt(in.Get("kept"), 10, 64) // anything else is not a code
-	known, err := p.addon.Licenses(r.Context(), r.Actor)
+	known, err := p.addon.Licenses.List(r.Context(), r.Actor)
 	if err != nil {
 		return m, err
 	}
@@ -58,7 +58,7 @@ func (p *Pages) moveLicense(w http.ResponseWriter, r *frame.Request) error {
 		},
 		Form: frame.Form{
 			Do: func(url.Values) error {
-				l, err := p.addon.MoveLicense(r.Context(), r.Actor, m.kept, m.from, m.domain)
+				l, err := p.addon.Licenses.Move(r.Context(), r.Actor, m.kept, m.from, m.domain)
 				if err != nil {
 					return err
 				}

@@ -20,7 +20,7 @@ func (p *Pages) revokeLicense(w http.ResponseWriter, r *frame.Request, l oneLice
 		Path: licensePath(l.License) + "/revoke", Label: "Revoke the license", Cancel: licensePath(l.License),
 		Form: frame.Form{
 			Do: func(url.Values) error {
-				if _, err := p.addon.RevokeLicense(r.Context(), r.Actor, l.ID); err != nil {
+				if _, err := p.addon.Licenses.Revoke(r.Context(), r.Actor, l.ID); err != nil {
 					return err
 				}
 				return p.frame.Redirect(w, r, licensePath(l.License), "The license of "+l.Domain+" was revoked.")
@@ -36,7 +36,7 @@ func (p *Pages) forgetLicense(w http.ResponseWriter, r *frame.Request, l oneLice
 		Consequence: "The file for " + l.Domain + " is removed from this list. The store is not contacted: the license stays valid, also in apps that were built with it.",
 		Path:        licensePath(l.License) + "/forget", Label: "Remove the file", Cancel: licensePath(l.License),
 		Form: frame.Form{Do: func(url.Values) error {
-			if err := p.addon.ForgetLicense(r.Context(), r.Actor, l.ID); err != nil {
+			if err := p.addon.Licenses.Forget(r.Context(), r.Actor, l.ID); err != nil {
 				return err
 			}
 			return p.frame.Redirect(w, r, pathLicense, "The file for "+l.Domain+" was removed from the list.")

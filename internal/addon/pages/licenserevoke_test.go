@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/license"
 )
 
 func TestALicenseIsRevokedAfterAQuestion(t *testing.T) {
@@ -82,7 +82,7 @@ func TestAPurchaseCodeWithoutFilesIsForgottenToo(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		store, b := newLicenseStore(t), s.signedIn(t)
 		store.Close()
-		if _, err := s.MakeLicenses(t.Context(), operator, addon.LicenseOrder{Store: store.URL, Code: purchaseCode, Domain: "shop.example"}); err == nil {
+		if _, err := s.Licenses.Make(t.Context(), operator, license.Order{Store: store.URL, Code: purchaseCode, Domain: "shop.example"}); err == nil {
 			t.Fatal("the store is down")
 		}
 		b.Get(licensePath).Says("Stored purchase codes", "none")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/a-h/templ"
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
@@ -25,7 +25,7 @@ type licenseForm struct {
 	// used are the licenses in use that could be moved to the domain.
 	used []countersign.LicenseInUse
 	// made are the files that were made before another domain was refused.
-	made []addon.License
+	made []license.License
 }
 
 // failed describes what was not done.
@@ -47,7 +47,7 @@ func (f licenseForm) failed() string {
 
 // licensePage is all that the page shows.
 type licensePage struct {
-	known addon.Licenses
+	known license.Licenses
 	form  licenseForm
 	// host is the site's own, by which it was asked for.
 	host string
@@ -63,7 +63,7 @@ func (p *Pages) host(w http.ResponseWriter, r *frame.Request) string {
 }
 
 func (p *Pages) showLicenses(w http.ResponseWriter, r *frame.Request) error {
-	known, err := p.addon.Licenses(r.Context(), r.Actor)
+	known, err := p.addon.Licenses.List(r.Context(), r.Actor)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (p *Pages) makeLicense(w http.ResponseWriter, r *frame.Request) error {
 	}
 	return p.frame.Submit(w, r, frame.Form{
 		Do: func(url.Values) error {
-			made, err := p.addon.MakeLicenses(r.Context(), r.Actor, addon.LicenseOrder{
+			made, err := p.addon.Licenses.Make(r.Context(), r.Actor, license.Order{
 				Store: f.store, Code: in.Get("code"), Kept: f.kept, Domain: f.domain, Tests: frame.Listed(f.tests),
 			})
 			if err != nil {
@@ -120,7 +120,7 @@ func (p *Pages) makeLicense(w http.ResponseWriter, r *frame.Request) error {
 // refusedLicense is the form again, with why. A code that was typed is kept by
 // now, unless the store does not know it, and then it is the one that is chosen.
 func (p *Pages) refusedLicense(w http.ResponseWriter, r *frame.Request, f licenseForm, typed string, wrong frame.Errors) (frame.Page, error) {
-	known, err := p.addon.Licenses(r.Context(), r.Actor)
+	known, err := p.addon.Licenses.List(r.Context(), r.Actor)
 	if err != nil {
 		return frame.Page{}, err
 	}
@@ -159,13 +159,13 @@ func movable(err error) []countersign.LicenseInUse {
 	}
 	in, _ := fault.Of(err).Data.(countersign.LicenseDomains)
 	return slices.DeleteFunc(in.Licenses, func(l countersign.LicenseInUse) bool {
-		return addon.License{Domain: strings.TrimPrefix(l.Domain, "*.")}.Free()
+		return license.License{Domain: strings.TrimPrefix(l.Domain, "*.")}.Free()
 	})
 }
 
 // oneLicense is what the page of a license file shows.
 type oneLicense struct {
-	addon.License
+	license.License
 	text, host string
 	now        time.Time
 	errs       frame.Errors
@@ -175,7 +175,7 @@ type oneLicense struct {
 func (p *Pages) findLicense(r *frame.Request) (l oneLicense, err error) {
 	id, err := number(r, "id")
 	if err == nil {
-		l.License, l.text, err = p.addon.License(r.Context(), r.Actor, id)
+		l.License, l.text, err = p.addon.Licenses.Find(r.Context(), r.Actor, id)
 	}
 	return l, err
 }
@@ -204,7 +204,7 @@ func (p *Pages) downloadLicense(w http.ResponseWriter, _ *frame.Request, l oneLi
 func (p *Pages) checkLicense(w http.ResponseWriter, r *frame.Request, l oneLicense) error {
 	return p.frame.Submit(w, r, frame.Form{
 		Do: func(url.Values) error {
-			checked, err := p.addon.CheckLicense(r.Context(), r.Actor, l.ID)
+			checked, err := p.addon.Licenses.Check(r.Context(), r.Actor, l.ID)
 			if err != nil {
 				return err
 			}

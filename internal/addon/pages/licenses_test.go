@@ -123,9 +123,9 @@ func TestThePageSaysTheSameOfEveryAddressWithoutAStore(t *testing.T) {
 			p := b.Post(licensePath, "code", purchaseCode, "domain", "shop.example", "store", address).Status(http.StatusServiceUnavailable).Wrong("store", "can't be reached right now")
 			p.SilentAbout(purchaseCode)
 			said[strings.ReplaceAll(p.Text(), address, "ADDRESS")] = true
-			known, err := s.Licenses(t.Context(), operator)
+			known, err := s.Licenses.List(t.Context(), operator)
 			if err == nil {
-				err = s.ForgetCode(t.Context(), operator, known.Codes[0].ID)
+				err = s.Licenses.ForgetCode(t.Context(), operator, known.Codes[0].ID)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -245,7 +245,7 @@ func TestAFileForAnotherHostIsWarnedAbout(t *testing.T) {
 	s.mustLicense(t, store, "old.example")
 	b.Get(licensePath).Says(warning, "reached at www.shop.example", "your files are for old.example", "does not start for www.shop.example")
 	b.Get(licensePath + "/1").Says("This file is not for this address")
-	if _, err := s.MoveLicense(t.Context(), operator, 1, "old.example", "shop.example"); err != nil {
+	if _, err := s.Licenses.Move(t.Context(), operator, 1, "old.example", "shop.example"); err != nil {
 		t.Fatal(err)
 	}
 	b.Get(licensePath).SilentAbout(warning)

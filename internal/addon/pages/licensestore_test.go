@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
+	sitelicense "github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/license"
 )
 
@@ -97,9 +97,9 @@ func (s *licenseStore) issue(w http.ResponseWriter, domain string) {
 }
 
 // mustLicense creates the site's first license file.
-func (s *site) mustLicense(t *testing.T, from *licenseStore, domain string, tests ...string) addon.License {
+func (s *site) mustLicense(t *testing.T, from *licenseStore, domain string, tests ...string) sitelicense.License {
 	t.Helper()
-	made, err := s.MakeLicenses(t.Context(), operator, addon.LicenseOrder{Store: from.URL, Code: purchaseCode, Domain: domain, Tests: tests})
+	made, err := s.Licenses.Make(t.Context(), operator, sitelicense.Order{Store: from.URL, Code: purchaseCode, Domain: domain, Tests: tests})
 	if err != nil {
 		t.Fatal(err)
 	}

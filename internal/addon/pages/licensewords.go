@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/frame"
 )
 
 var licenseCrumb = frame.Link{Label: "License file", Path: pathLicense}
 
-func licensePath(l addon.License) string { return pathLicense + "/" + strconv.FormatInt(l.ID, 10) }
+func licensePath(l license.License) string { return pathLicense + "/" + strconv.FormatInt(l.ID, 10) }
 
 // licenseCrumbs lead to a page about a license.
-func licenseCrumbs(l addon.License) []frame.Link {
+func licenseCrumbs(l license.License) []frame.Link {
 	return crumbs(licenseCrumb, frame.Link{Label: l.Domain, Path: licensePath(l)})
 }
 
@@ -31,7 +31,7 @@ func movePath(kept int64, from, to string) string {
 }
 
 // licenseBadge returns a word for what is known of a file.
-func licenseBadge(l addon.License) frame.Badge {
+func licenseBadge(l license.License) frame.Badge {
 	switch {
 	case !l.MovedAt.IsZero():
 		return frame.Badge{Text: "Moved"}
@@ -67,7 +67,7 @@ func answerWords(code string) string {
 }
 
 // licenseFacts returns what a license is for, whose item it is of, and until when.
-func licenseFacts(l addon.License, now time.Time) frame.Facts {
+func licenseFacts(l license.License, now time.Time) frame.Facts {
 	facts := append(frame.LicenseFacts(strings.Join(l.Domains, ", "), l.ItemName, l.ItemID, l.LicenseType, l.SupportedUntil, now,
 		frame.Fact{Label: "Purchase code", Value: frame.Mono(l.Code.Hint)}, frame.Fact{Label: "Store", Value: frame.Mono(l.Code.Store)}),
 		frame.Fact{Label: "State", Value: licenseBadge(l)})

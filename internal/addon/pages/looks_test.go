@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -40,7 +40,7 @@ func TestDashboardLeadsToTheFirstStepThatIsLeft(t *testing.T) {
 	if got := mainOf(p); got != appPath+"/publish" {
 		t.Errorf("the main button leads to %q", got)
 	}
-	if _, err := s.SetCredentialActive(t.Context(), operator, 1, addon.HalfKey, false); err != nil {
+	if _, err := s.Credentials.SetActive(t.Context(), operator, 1, credential.HalfKey, false); err != nil {
 		t.Fatal(err)
 	}
 	if got := mainOf(b.Get("/api-addons/admin")); got != apisPath {
@@ -122,7 +122,7 @@ func TestHealthShowsTheFindingsInGroups(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
 		b.Get("/api-addons/admin/health").Status(http.StatusOK).Says("Passed", "An administrator exists", "Apps receive version 1", "Report")
-		if _, err := s.SetCredentialActive(t.Context(), operator, 1, addon.HalfBoth, false); err != nil {
+		if _, err := s.Credentials.SetActive(t.Context(), operator, 1, credential.HalfBoth, false); err != nil {
 			t.Fatal(err)
 		}
 		b.Get("/api-addons/admin/health").Says("Critical", "Inactive: 1 (First pair)", "countersign addon api activate")

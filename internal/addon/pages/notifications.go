@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/play"
 )
 
 // inbox is what the page of notifications shows.
@@ -42,9 +43,9 @@ func (p *Pages) showNotifications(w http.ResponseWriter, r *frame.Request) error
 	})
 }
 
-var messageKinds = map[membership.NotificationKind]string{
-	membership.NotifySubscription: "Subscription", membership.NotifyOneTime: "One-time product", membership.NotifyVoided: "Voided purchase",
-	membership.NotifyRefundReview: "Chargeback review", membership.NotifyTest: "Test notification",
+var messageKinds = map[play.NotificationKind]string{
+	play.OfSubscription: "Subscription", play.OfOneTime: "One-time product", play.OfVoid: "Voided purchase",
+	play.OfRefundReview: "Chargeback review", play.OfTest: "Test notification",
 }
 
 // messageResults are the results of notifications in words; others are the codes of errors.

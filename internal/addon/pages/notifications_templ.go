@@ -9,8 +9,9 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"github.com/countersign/countersign/internal/frame"
 	"strings"
+
+	"github.com/countersign/countersign/internal/frame"
 )
 
 func notificationsView(b inbox) templ.Component {

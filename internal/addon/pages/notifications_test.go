@@ -4,16 +4,16 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/countersign/countersign/internal/addon/membership"
+	"github.com/countersign/countersign/internal/play"
 )
 
 const notificationsPath = "/api-addons/admin/notifications"
 
 // mustReceive stores a notification of the store.
-func (s *site) mustReceive(t *testing.T, n membership.Notification) {
+func (s *site) mustReceive(t *testing.T, n play.Notification) {
 	t.Helper()
-	n.Application, n.Body = "com.example.rain", []byte("{}")
-	if err := s.Members.Receive(t.Context(), n); err != nil {
+	n.Package = "com.example.rain"
+	if err := s.Members.Receive(t.Context(), n, []byte("{}")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -22,10 +22,10 @@ func TestNotificationsHaveTheNamesOfTheirCodes(t *testing.T) {
 	sellers(t, func(t *testing.T, s *seller) {
 		b := s.signedIn(t)
 		b.Get(notificationsPath).Status(http.StatusOK).Says("No notifications yet")
-		s.mustReceive(t, membership.Notification{MessageID: "m-1", Kind: membership.NotifySubscription, Code: 2, Token: "token-of-nobody"})
-		s.mustReceive(t, membership.Notification{MessageID: "m-2", Kind: membership.NotifyTest})
+		s.mustReceive(t, play.Notification{MessageID: "m-1", Kind: play.OfSubscription, Code: 2, Token: "token-of-nobody"})
+		s.mustReceive(t, play.Notification{MessageID: "m-2", Kind: play.OfTest})
 		b.Get(notificationsPath).Says("Subscription", "RENEWED", "In the queue", "m-1", "Test notification", "Nothing to do").SilentAbout("token-of-nobody", "No notifications yet")
-		s.mustReceive(t, membership.Notification{MessageID: "m-3", Kind: membership.NotifySubscription, Code: 16, Token: "token-of-nobody"})
+		s.mustReceive(t, play.Notification{MessageID: "m-3", Kind: play.OfSubscription, Code: 16, Token: "token-of-nobody"})
 		b.Get(notificationsPath).Says("Unknown (16)")
 	})
 }
@@ -34,7 +34,7 @@ func TestNotificationsAreListedInPages(t *testing.T) {
 	sellers(t, func(t *testing.T, s *seller) {
 		b := s.signedIn(t)
 		for _, c := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" {
-			s.mustReceive(t, membership.Notification{MessageID: "message-" + string(c), Kind: membership.NotifyTest})
+			s.mustReceive(t, play.Notification{MessageID: "message-" + string(c), Kind: play.OfTest})
 		}
 		b.Get(notificationsPath).Says("message-Z", "Older").SilentAbout("message-a")
 		b.Get(notificationsPath+"?before=3").Says("message-a", "Newer").SilentAbout("message-Z")
@@ -44,8 +44,8 @@ func TestNotificationsAreListedInPages(t *testing.T) {
 func TestAlertsSayWhatSolvesThemUntilTheyAreDismissed(t *testing.T) {
 	sellers(t, func(t *testing.T, s *seller) {
 		b := s.signedIn(t)
-		s.mustReceive(t, membership.Notification{MessageID: "m-1", Kind: membership.NotifySubscription, Code: 16, Token: "token-of-nobody"})
-		s.mustReceive(t, membership.Notification{MessageID: "m-2", Kind: membership.NotifyRefundReview, OrderID: "GPA.1-2-3"})
+		s.mustReceive(t, play.Notification{MessageID: "m-1", Kind: play.OfSubscription, Code: 16, Token: "token-of-nobody"})
+		s.mustReceive(t, play.Notification{MessageID: "m-2", Kind: play.OfRefundReview, OrderID: "GPA.1-2-3"})
 		for _, path := range []string{notificationsPath, "/api-addons/admin"} {
 			b.Get(path).Says("Unknown notification", "Look for a newer version", "A buyer disputes an order", "GPA.1-2-3", "until 2 Nov 2026, 12:00 UTC")
 		}

@@ -1,14 +1,18 @@
 package pages_test
 
 import (
+	"errors"
 	"net/http"
 	"reflect"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/addon/numbers"
+	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
@@ -17,7 +21,9 @@ const numbersPath = "/api-addons/admin/numbers"
 // do runs a task of the memberships at once.
 func (s *seller) do(t *testing.T, kind string) {
 	t.Helper()
-	if _, err := s.Members.Works()[kind].Do(t.Context(), nil); err != nil {
+	task := jobs.Task{Kind: kind, Key: membership.RepeatingKey, Due: s.clock.Now()}
+	err := addontest.Database(t, s.at).Tx(t.Context(), func(tx *addondb.DB) error { return jobs.Put(t.Context(), tx.Queries, task, s.clock.Now()) })
+	if err = errors.Join(err, s.RunDue(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 }

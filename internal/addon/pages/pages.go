@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 )
@@ -77,7 +78,7 @@ func (p *Pages) adminFile(h frame.Handler) http.Handler {
 
 func (p *Pages) upToDate(h frame.Handler) frame.Handler {
 	return func(w http.ResponseWriter, r *frame.Request) error {
-		if p.addon.State() == addon.StateOutdated {
+		if p.addon.State() == access.StateOutdated {
 			return p.frame.Redirect(w, r, PathUpdate, "A new version was installed. Run the update to continue.")
 		}
 		return h(w, r)

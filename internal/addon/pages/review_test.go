@@ -46,7 +46,7 @@ func (s *seller) mustPush(t *testing.T) {
 	for _, m := range s.play.Messages() {
 		bearer, body, err := s.play.Push(m)
 		if err == nil {
-			err = s.ReceivePush(context.WithoutCancel(t.Context()), bearer, body)
+			err = s.Members.ReceivePush(context.WithoutCancel(t.Context()), bearer, body)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -25,7 +26,7 @@ func New(o Options) *http.ServeMux {
 func FrameOptions(a *addon.Addon) frame.Options {
 	return frame.Options{
 		People: a.People(), Installed: a.Installed, Known: known(a), Brand: "Countersign addon", Command: "countersign addon",
-		Home: PathDashboard, SignIn: PathSignIn, Account: PathAccount, UpdatePage: PathUpdate, SetupFile: addon.SetupFile,
+		Home: PathDashboard, SignIn: PathSignIn, Account: PathAccount, UpdatePage: PathUpdate, SetupFile: setup.LinkFile,
 		Menu: menu(), DocsFolder: "/api-addons", CheckupBanner: func(r *frame.Request) frame.Banner { return banner(r, a) },
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // setStore changes the address of the store with which forms begin.
 func (p *Pages) setStore(w http.ResponseWriter, r *frame.Request) error {
-	known, err := p.addon.Licenses(r.Context(), r.Actor)
+	known, err := p.addon.Licenses.List(r.Context(), r.Actor)
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (p *Pages) setStore(w http.ResponseWriter, r *frame.Request) error {
 		Form: frame.Form{
 			Fields: []string{"store", "password"},
 			Do: func(in url.Values) error {
-				if err := p.addon.SetStore(r.Context(), r.Actor, in.Get("store"), in.Get("password")); err != nil {
+				if err := p.addon.Licenses.SetStore(r.Context(), r.Actor, in.Get("store"), in.Get("password")); err != nil {
 					return err
 				}
 				return p.frame.Redirect(w, r, pathLicense, "The store's address was changed.")

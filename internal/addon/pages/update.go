@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/countersign/countersign/internal/addon"
+	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/health"
@@ -19,7 +19,7 @@ import (
 
 // visitor is somebody who may see and run the update.
 type visitor struct {
-	addon.TokenHolder
+	setup.TokenHolder
 	// token is the set-up link or the update token that was shown, "" for
 	// somebody who is signed in.
 	token string
@@ -31,14 +31,14 @@ func (v visitor) signedIn() bool { return v.Actor.Kind == people.KindUser }
 // that was pasted.
 func (p *Pages) visitorOf(r *frame.Request, pasted string) (visitor, error) {
 	if r.User.ID != 0 {
-		return visitor{TokenHolder: addon.TokenHolder{Actor: r.Actor}}, nil
+		return visitor{TokenHolder: setup.TokenHolder{Actor: r.Actor}}, nil
 	}
 	v := visitor{token: cmp.Or(frame.TokenOf(pasted), r.Header.Get("X-Update-Token"))}
 	if v.token == "" {
 		return v, errNobody
 	}
 	var err error
-	v.TokenHolder, err = p.addon.TokenHolder(r.Context(), v.token, people.FacePage, r.From.Addr)
+	v.TokenHolder, err = p.addon.Setup.TokenHolder(r.Context(), v.token, people.FacePage, r.From.Addr)
 	return v, err
 }
 
@@ -78,12 +78,12 @@ func (p *Pages) showUpdate(w http.ResponseWriter, r *frame.Request) error {
 // planned is what the page of the plan shows.
 type planned struct {
 	visitor
-	plan         addon.Plan
+	plan         setup.Plan
 	requirements []health.Finding
 }
 
 func (p *Pages) showPlan(w http.ResponseWriter, r *frame.Request, v visitor) error {
-	plan, err := p.addon.Plan(r.Context(), v.Actor)
+	plan, err := p.addon.Setup.Plan(r.Context(), v.Actor)
 	if err != nil {
 		return err
 	}
@@ -106,8 +106,8 @@ func requirements(all []health.Finding) (list []health.Finding) {
 // ran is what an update did.
 type ran struct {
 	visitor
-	addon.UpdateReport
-	done []addon.Step
+	setup.Report
+	done []setup.Step
 	// failed explains why it stopped, "" when it did not.
 	failed string
 }
@@ -128,13 +128,13 @@ func (p *Pages) runUpdate(w http.ResponseWriter, r *frame.Request) error {
 		return p.showPlan(w, r, v)
 	}
 	if v.Once {
-		if err := p.addon.UseWebToken(r.Context(), v.token); err != nil {
+		if err := p.addon.Setup.UseWebToken(r.Context(), v.token); err != nil {
 			return p.askForToken(w, r, err)
 		}
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // without it, a slow update loses its answer at worst
 	result := ran{visitor: v}
-	result.UpdateReport, err = p.addon.Update(context.WithoutCancel(r.Context()), v.Actor, func(s addon.Step) { result.done = append(result.done, s) })
+	result.Report, err = p.addon.Setup.Update(context.WithoutCancel(r.Context()), v.Actor, func(s setup.Step) { result.done = append(result.done, s) })
 	page := updatePage(v, "Update", "")
 	if err != nil {
 		if page.Status, result.failed, err = p.whyFailed(err); err != nil {
@@ -159,10 +159,10 @@ func (p *Pages) whyFailed(failed error) (status int, text string, err error) {
 }
 
 // failedSteps is what to do about an update that stopped. This page has just written the log.
-var failedSteps = fault.NextSteps{addon.CodeUpdateFailed: "the server's log has the cause"}
+var failedSteps = fault.NextSteps{setup.CodeUpdateFailed: "the server's log has the cause"}
 
 // stepRows lists steps, with those that are done ticked.
-func stepRows(steps []addon.Step, done []addon.Step, failed bool) (list frame.Checklist) {
+func stepRows(steps []setup.Step, done []setup.Step, failed bool) (list frame.Checklist) {
 	ticked := map[string]bool{}
 	for _, s := range done {
 		ticked[s.ID] = true

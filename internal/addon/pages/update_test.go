@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addontest"
+	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -16,7 +16,7 @@ const updatePath = "/api-addons/update.php"
 // setupToken creates a set-up link.
 func (s *site) setupToken(t *testing.T) string {
 	t.Helper()
-	token, _, err := s.NewSetupLink(t.Context(), operator)
+	token, _, err := s.Setup.NewLink(t.Context(), operator)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func (s *site) setupToken(t *testing.T) string {
 
 func (s *site) webToken(t *testing.T) string {
 	t.Helper()
-	token, _, err := s.NewWebToken(t.Context(), operator)
+	token, _, err := s.Setup.NewWebToken(t.Context(), operator)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestUpdateWhileAnotherRuns(t *testing.T) {
 	s := newSite(t, dbtest.New(t, dbtest.SQLite), nil)
 	token := s.setupToken(t)
 	inside := make(chan *webtest.Page, 1)
-	_, err := s.Update(t.Context(), operator, func(addon.Step) {
+	_, err := s.Setup.Update(t.Context(), operator, func(setup.Step) {
 		if len(inside) == 0 {
 			inside <- s.browser(t).Post(updatePath, "do", "run", "token", token)
 		}

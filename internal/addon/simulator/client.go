@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -26,8 +27,23 @@ var accountKey = sync.OnceValues(func() (*rsa.PrivateKey, error) {
 	return key, nil
 })
 
-// Client returns the client of Google Play whose calls the simulated store answers.
-func (s *Service) Client(selling iap.Selling) (*play.Client, error) {
+// store is the simulated store as memberships use it.
+type store struct {
+	*play.Client
+	service *Service
+}
+
+// Now is the time on the store's clock.
+func (s store) Now(ctx context.Context) (time.Time, error) { return s.service.Now(ctx) }
+
+// Open returns the simulated store.
+func (s *Service) Open(selling iap.Selling) (membership.Store, error) {
+	client, err := s.clientOf(selling)
+	return store{client, s}, err
+}
+
+// clientOf returns the client of Google Play whose calls the simulated store answers.
+func (s *Service) clientOf(selling iap.Selling) (*play.Client, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.client != nil && s.app == selling.Application {

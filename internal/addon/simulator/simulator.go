@@ -15,7 +15,6 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/fault"
-	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/play"
 )
@@ -30,9 +29,7 @@ type Options struct {
 	Members *membership.Service
 	// Events is the feed in which the site finds what happened.
 	Events *events.Service
-	// Put writes a task in a transaction.
-	Put func(ctx context.Context, tx *addondb.DB, t jobs.Task) error
-	Log *slog.Logger
+	Log    *slog.Logger
 }
 
 // Service is the simulated store of a site. All processes that use a database share its state.
@@ -47,9 +44,11 @@ type Service struct {
 	client *play.Client
 }
 
-// New returns a service. It starts nothing.
+// New returns a service, in which the members have their simulated store. It starts nothing.
 func New(o Options) *Service {
-	return &Service{Options: o, db: o.DB, guard: o.Guard, maxOrders: maxOrders}
+	s := &Service{Options: o, db: o.DB, guard: o.Guard, maxOrders: maxOrders}
+	o.Members.Simulate(s)
+	return s
 }
 
 // now is the present time of the addon.

@@ -160,7 +160,7 @@ func addProducts(store *playfake.Store, selling iap.Selling) error {
 
 // change lets do change the store as it is now, and writes it: in one transaction with the
 // notifications that it sends, which it returns. The tasks of those are due after a wait.
-func (s *Service) change(ctx context.Context, selling iap.Selling, wait time.Duration, do func(*addondb.DB, *state) error) (sent []membership.Notification, err error) {
+func (s *Service) change(ctx context.Context, selling iap.Selling, wait time.Duration, do func(*addondb.DB, *state) error) (sent []play.Notification, err error) {
 	err = s.db.Tx(ctx, func(tx *addondb.DB) error {
 		sent = nil
 		sealed, err := tx.LockSimulator(ctx, s.guard.Timestamp())
@@ -182,13 +182,8 @@ func (s *Service) change(ctx context.Context, selling iap.Selling, wait time.Dur
 		if err := do(tx, st); err != nil {
 			return err
 		}
-		if sent, err = st.send(); err != nil {
+		if sent, err = s.send(ctx, tx, selling, st, wait); err != nil {
 			return err
-		}
-		for _, n := range sent {
-			if err := s.Members.ReceiveIn(ctx, tx, selling, n, wait); err != nil {
-				return err
-			}
 		}
 		return s.save(ctx, tx, st)
 	})
@@ -201,8 +196,8 @@ func isOn(ctx context.Context, tx *addondb.DB) (bool, error) {
 	return iap.ValuesOf(last.Settings.V).Sandbox, err
 }
 
-// send takes the notifications out of the store, in their order.
-func (st *state) send() (list []membership.Notification, err error) {
+// send takes the notifications out of the store, in their order, and has the members receive them.
+func (s *Service) send(ctx context.Context, tx *addondb.DB, selling iap.Selling, st *state, wait time.Duration) (list []play.Notification, err error) {
 	for _, m := range st.store.Take() {
 		body, err := m.Body()
 		if err != nil {
@@ -212,10 +207,11 @@ func (st *state) send() (list []membership.Notification, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("simulator: a notification: %w", err)
 		}
-		list = append(list, membership.Notification{
-			MessageID: membership.SimulatedPrefix + st.Name + "-" + n.MessageID, Application: n.Package, Kind: membership.NotificationKind(n.Kind),
-			Code: n.Code, Product: n.ProductID, Token: n.Token, OrderID: n.OrderID, Body: body,
-		})
+		n.MessageID = membership.SimulatedPrefix + st.Name + "-" + n.MessageID
+		if err := s.Members.ReceiveIn(ctx, tx, selling, n, body, wait); err != nil {
+			return nil, err
+		}
+		list = append(list, n)
 	}
 	return list, nil
 }
@@ -234,7 +230,7 @@ func (s *Service) save(ctx context.Context, tx *addondb.DB, st *state) (err erro
 		return err
 	}
 	if next := st.store.Next(); !next.IsZero() {
-		if err := s.Put(ctx, tx, s.tick(s.due(st, next))); err != nil {
+		if err := s.put(ctx, tx, s.due(st, next)); err != nil {
 			return err
 		}
 	}

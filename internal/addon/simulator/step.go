@@ -12,8 +12,8 @@ import (
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
-	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/prepared"
 )
 
@@ -46,7 +46,7 @@ type run struct {
 	actor   people.Actor
 	selling iap.Selling
 	since   int64 // the last event before
-	sent    []membership.Notification
+	sent    []play.Notification
 	token   string
 	user    string
 	err     error
@@ -91,7 +91,7 @@ func (r *run) endDays() error {
 		}
 		known, err := r.Members.Lookup(r.ctx, r.db, p.Token)
 		if err == nil && known.Access && !known.ExpiresAt.IsZero() && !known.ExpiresAt.After(st.store.Now()) {
-			err = r.Members.Process(r.ctx, membership.Notification{Token: p.Token})
+			err = r.Members.Process(r.ctx, play.Notification{Token: p.Token})
 		}
 		if err != nil {
 			return err

@@ -55,9 +55,14 @@ func (s *Service) Tick(ctx context.Context, _ []byte) (again time.Time, err erro
 	return s.due(st, next), nil
 }
 
-// tick is the task that repeats.
-func (s *Service) tick(due time.Time) jobs.Task {
-	return jobs.Task{Kind: KindTick, Key: membership.RepeatingKey, Due: due}
+// Handle has a queue do the task that repeats.
+func (s *Service) Handle(q *jobs.Queue) {
+	q.Handle(KindTick, jobs.Kind{Work: jobs.Repeating(s.Tick), Lease: membership.Lease, Retries: membership.SlowRetries(), Forever: true})
+}
+
+// put puts the task that repeats.
+func (s *Service) put(ctx context.Context, tx *addondb.DB, due time.Time) error {
+	return jobs.Put(ctx, tx.Queries, jobs.Task{Kind: KindTick, Key: membership.RepeatingKey, Due: due}, s.guard.Now())
 }
 
 // Start puts the task that repeats. It is called once when a server starts.
@@ -66,5 +71,5 @@ func (s *Service) Start(ctx context.Context) error {
 	if err != nil || len(sealed) == 0 {
 		return err
 	}
-	return s.db.Tx(ctx, func(tx *addondb.DB) error { return s.Put(ctx, tx, s.tick(s.now())) })
+	return s.db.Tx(ctx, func(tx *addondb.DB) error { return s.put(ctx, tx, s.now()) })
 }

@@ -1,0 +1,31 @@
+package setup_test
+
+import (
+	"testing"
+
+	"github.com/countersign/countersign/internal/addon/addontest"
+	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/sqldb"
+)
+
+var (
+	operator, user = addontest.Operator, addontest.User
+	client, noon   = addontest.Client, addontest.Noon
+)
+
+// This test binary is also the program that is killed.
+func TestMain(m *testing.M) { dbtest.Main(m, beKilled) }
+
+// places runs fn with an empty place on each engine.
+func places(t *testing.T, fn func(t *testing.T, at dbtest.DB)) {
+	t.Helper()
+	t.Parallel()
+	dbtest.Engines(t, fn)
+}
+
+// feedLive reports when changes by other processes arrive.
+func feedLive(f *addontest.Fixture) <-chan struct{} {
+	live := make(chan struct{}, 8)
+	f.Setup.DB().Queries.DB().Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() {}, Live: func() { live <- struct{}{} }})
+	return live
+}
