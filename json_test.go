@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // TestWireForm holds the order of the members (the specification's tables), the two decimals, the form of empty lists
@@ -91,10 +93,7 @@ func TestAppendJSON(t *testing.T) {
 
 func golden(t *testing.T, file string) []byte {
 	t.Helper()
-	b, err := os.ReadFile("testdata/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("testdata/" + file))(t)
 	return bytes.TrimSuffix(b, []byte("\n"))
 }
 

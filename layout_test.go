@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 const module = "github.com/countersign/countersign"
@@ -50,7 +52,7 @@ var mayImport = map[string][]string{
 	"internal/cached":           {"internal/group", "internal/sqldb"},
 	"internal/cli":              {"", "internal/fault", "internal/group", "internal/regular", "internal/spreadsheet", "internal/wording"},
 	"internal/config":           {"internal/cli", "internal/fault", "internal/wording"},
-	"internal/dbtest":           {"", "internal/sqldb", "internal/store/storedb", "internal/people/peopledb"},
+	"internal/dbtest":           {"", "internal/must", "internal/sqldb", "internal/store/storedb", "internal/people/peopledb"},
 	"internal/dial":             {},
 	"internal/fault":            {""},
 	"internal/frame":            {"", "docs", "internal/fault", "internal/health", "internal/people", "internal/thirdparty", "internal/web", "internal/wording"},
@@ -61,6 +63,7 @@ var mayImport = map[string][]string{
 	"internal/keyfile":          {"", "internal/fault", "internal/group", "internal/regular", "internal/sqldb"},
 	"internal/limit":            {""},
 	"internal/measure":          {"internal/group"},
+	"internal/must":             {},
 	"internal/people":           {"", "internal/fault", "internal/group", "internal/keyfile", "internal/limit", "internal/people/peopledb", "internal/spreadsheet", "internal/sqldb"},
 	"internal/people/peopledb":  {"", "internal/sqldb"},
 	"internal/play":             {"internal/play/publisher"},
@@ -85,14 +88,14 @@ var mayImport = map[string][]string{
 	"internal/store/sample":     {"", "internal/token"},
 	"internal/store/snippet":    {},
 	"internal/store/storedb":    {"", "internal/jobs", "internal/limit", "internal/people/peopledb", "internal/sqldb"},
-	"internal/store/storetest":  {"", "internal/dbtest", "internal/fault", "internal/jobs", "internal/people", "internal/people/peopledb", "internal/prepared", "internal/sqldb", "internal/store", "internal/store/licensing", "internal/store/media", "internal/store/storedb", "internal/store/transfer", "internal/store/validation", "license"},
+	"internal/store/storetest":  {"", "internal/dbtest", "internal/fault", "internal/jobs", "internal/must", "internal/people", "internal/people/peopledb", "internal/prepared", "internal/sqldb", "internal/store", "internal/store/licensing", "internal/store/media", "internal/store/storedb", "internal/store/transfer", "internal/store/validation", "license"},
 	"internal/store/transfer":   {"", "internal/fault", "internal/group", "internal/jobs", "internal/keyfile", "internal/people", "internal/spreadsheet", "internal/sqldb", "internal/store/access", "internal/store/licensing", "internal/store/rules", "internal/store/sample", "internal/store/storedb", "internal/token", "license"},
 	"internal/store/validation": {"", "internal/cached", "internal/fault", "internal/group", "internal/people", "internal/prepared", "internal/sqldb", "internal/store/access", "internal/store/rules", "internal/store/storedb", "internal/token", "internal/usage"},
 	"internal/thirdparty":       {},
 	"internal/token":            {},
 	"internal/usage":            {"", "internal/fault", "internal/sqldb"},
 	"internal/web":              {"", "internal/fault", "internal/group", "internal/limit", "internal/prepared", "internal/requestid"},
-	"internal/webtest":          {""},
+	"internal/webtest":          {"", "internal/must"},
 	"internal/wording":          {},
 	"docs":                      {},
 	"release":                   {},
@@ -127,9 +130,10 @@ var mayNotImport = []struct {
 	{"github.com/google/go-containerregistry/", []string{"release"}},
 	{"golang.org/x/crypto/x509roots/", []string{"cmd/countersign"}},
 	{"google.golang.org/", nil},
-	{"testing", []string{"internal/addon/addontest", "internal/dbtest", "internal/store/storetest", "internal/webtest"}},
+	{"testing", []string{"internal/addon/addontest", "internal/dbtest", "internal/must", "internal/store/storetest", "internal/webtest"}},
 	{module + "/internal/web", []string{"bench", "cmd/countersign", "internal/addon/api", "internal/addon/pages", "internal/frame", "internal/store/api", "internal/store/pages"}}, // front ends
 	{module + "/internal/dbtest", []string{"internal/addon/addontest", "internal/store/storetest"}},
+	{module + "/internal/must", []string{"internal/addon/addontest", "internal/dbtest", "internal/store/storetest", "internal/webtest"}},
 	{module + "/internal/webtest", nil},
 	{module + "/internal/addon/addontest", nil},
 	{module + "/internal/store/storetest", nil},
@@ -159,10 +163,7 @@ var goPackages = sync.OnceValues(func() (all []goPackage, err error) {
 
 func listPackages(t *testing.T) []goPackage {
 	t.Helper()
-	all, err := goPackages()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(goPackages())(t)
 	return all
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // verdict is what a caller of ValidatePurchase has to tell apart.
@@ -162,9 +164,7 @@ func TestValidatePurchaseReadsBothGenerations(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			body, err := os.ReadFile("testdata/" + tt.file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			got, err := answering(t, odd{body: string(body)}).ValidatePurchase(t.Context(), "7c0f3b1e")
 			if err != nil || !got.Valid {
 				t.Fatalf("got %+v, %v", got, err)

@@ -6,18 +6,13 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/docs"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func reference(t *testing.T, file string) docs.Reference {
 	t.Helper()
-	source, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := docs.ReadReference(source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.ReadFile(file))(t)
+	r := must.Get(docs.ReadReference(source))(t)
 	return r
 }
 

@@ -10,6 +10,7 @@ import (
 	"filippo.io/edwards25519"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
 
@@ -71,10 +72,7 @@ func TestAKeySetRefusesKeysThatNoStoreCanHave(t *testing.T) {
 // What a key of small order is dangerous for: here is a signature of a license that
 // nobody has made.
 func TestAKeyOfOrderOneVerifiesAForgery(t *testing.T) {
-	one, err := hex.DecodeString(badPoints[0].hex)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(hex.DecodeString(badPoints[0].hex))(t)
 	forged := append(one, make([]byte, 32)...)
 	if !ed25519.Verify(one, []byte("a license for every domain"), forged) {
 		t.Error("the standard library refuses it by itself now")

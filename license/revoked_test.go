@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
 
@@ -20,10 +21,7 @@ func revokedList() license.Revoked {
 
 func mustSignRevoked(t testing.TB, r license.Revoked, key license.SigningKey) string {
 	t.Helper()
-	text, err := license.SignRevoked(r, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(license.SignRevoked(r, key))(t)
 	return text
 }
 

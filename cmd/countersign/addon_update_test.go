@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -32,9 +33,7 @@ func TestAnUpdateWaitsForTheBackupOfAnotherProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	mustRunAt(t, dir, "", "addon", "update")
 	db, err := sqldb.Open(t.Context(), sqldb.Options{Path: filepath.Join(dir, "addon.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, err = db.Queries().Exec(t.Context(), `DELETE FROM credentials`) // so that there is something to do
 	if closed := db.Close(); err != nil || closed != nil {
 		t.Fatal(err, closed)

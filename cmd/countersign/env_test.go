@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestTheFlagWinsOverTheEnvironment(t *testing.T) {
 	ours, theirs := t.TempDir(), t.TempDir()
-	must(t, ours, "store", "workspace", "create", "ada")
-	must(t, theirs, "store", "workspace", "create", "bob")
+	mustRun(t, ours, "store", "workspace", "create", "ada")
+	mustRun(t, theirs, "store", "workspace", "create", "bob")
 	for name, args := range map[string][]string{
 		"the variable alone": {"store", "workspace", "list"},
 		"the flag after it":  {"store", "workspace", "list", "--data", theirs},
@@ -84,14 +85,9 @@ func TestAnEmptySettingIsAMistake(t *testing.T) {
 func TestSecretsComeFromFiles(t *testing.T) {
 	dir := shop(t)
 	key := filepath.Join(dir, "countersign.key")
-	text, err := os.ReadFile(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(key))(t)
 	elsewhere := filepath.Join(t.TempDir(), "key")
-	if err := os.Rename(key, elsewhere); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(key, elsewhere))
 	url := writeFile(t, "postgres://nobody:hunter2@127.0.0.1:1/none\n")
 	tests := []struct {
 		name string

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // answerTo sends a form to a server.
@@ -58,13 +59,9 @@ func TestAnAddonGetsItsLicenseFromAStore(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
 		s := startServer(t, environment{envData: shop(t)}, "store", "serve")
 		a, err := addon.Open(t.Context(), addon.Options{Dir: db.Dir, URL: db.URL, Now: time.Now, AllowPrivate: loopback})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		t.Cleanup(func() { _ = a.Close() })
-		if _, err := a.Update(t.Context(), operator(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(a.Update(t.Context(), operator(), nil))(t)
 		order := addon.LicenseOrder{Store: s.said["store_url"], Code: "code-1", Domain: "site.example", Tests: []string{"localhost"}}
 		made, err := a.MakeLicenses(t.Context(), operator(), order)
 		if err != nil || len(made) != 2 || !made[0].Opens("www.site.example") || !made[1].Opens("localhost") {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // running is a server in this process.
@@ -96,15 +97,9 @@ func (s *running) get(path string) (status int, body string) {
 
 func fetch(t testing.TB, url string) (status int, body string) {
 	t.Helper()
-	r, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.Get(url))(t)
 	defer r.Body.Close()
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(r.Body))(t)
 	return r.StatusCode, string(text)
 }
 
@@ -189,9 +184,7 @@ func TestTheFailLimitAndTheBaseURLReachTheAPI(t *testing.T) {
 	t.Parallel()
 	dir := shop(t)
 	var key struct{ Key string }
-	if err := json.Unmarshal([]byte(must(t, dir, "store", "key", "reveal", "1", "--json").out), &key); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(mustRun(t, dir, "store", "key", "reveal", "1", "--json").out), &key))
 	s := startServer(t, environment{envData: dir}, "store", "serve", "--fail-limit", "2", "--base-url", "https://shop.example/")
 	if _, body := s.get("/api/account/details?api_key=" + key.Key); !strings.Contains(body, `"avatar":"https://shop.example/media/`) {
 		t.Errorf("account: %s", body)
@@ -259,9 +252,7 @@ func TestServeEndsWhenThePostgreSQLThatComesBackBelongsToAnotherKey(t *testing.T
 	if r := commandIn(t, env, "store", "import", writeFile(t, shopLines)); r.code != 0 {
 		t.Fatal(r.err)
 	}
-	if err := os.Rename(filepath.Join(shop(t), "countersign.key"), filepath.Join(db.Dir, "countersign.key")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(shop(t), "countersign.key"), filepath.Join(db.Dir, "countersign.key")))
 	proxy.Cut()
 	s := startServer(t, env, "store", "serve")
 	proxy.Restore()
@@ -306,10 +297,7 @@ func TestServersKeepTheirLimits(t *testing.T) {
 		ask := func(s *running) (limit string) {
 			t.Helper()
 			form := url.Values{"purchase_code": {"nobody-sold-this"}, "domain": {"shop.example"}}
-			r, err := http.PostForm(s.said["store_url"]+"/api/licenses", form)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(http.PostForm(s.said["store_url"]+"/api/licenses", form))(t)
 			defer r.Body.Close()
 			return r.Header.Get("RateLimit-Limit")
 		}
@@ -336,16 +324,10 @@ func TestAServerGoesOnWithoutAReaderOfItsLog(t *testing.T) {
 	server := exec.CommandContext(t.Context(), program, "store", "serve", "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--fail-limit", "0", "--log", "text", "--json", "--data", shop(t))
 	stdout, err1 := server.StdoutPipe()
 	stderr, err2 := server.StderrPipe()
-	if err := errors.Join(err1, err2, server.Start()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err1, err2, server.Start()))
 	var said map[string]string
-	if err := json.NewDecoder(stdout).Decode(&said); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(stdout.Close(), stderr.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(stdout).Decode(&said))
+	must.Do(t, errors.Join(stdout.Close(), stderr.Close()))
 	dropped := regexp.MustCompile(`(?m)^countersign_access_log_dropped_total [1-9]`)
 	for metrics := ""; !dropped.MatchString(metrics); {
 		if status, _ := fetch(t, said["store_url"]+"/api/account/details"); status != http.StatusUnauthorized {

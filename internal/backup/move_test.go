@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -64,10 +65,7 @@ func TestAMoveCopiesAllRowsAndChangesNothingElse(t *testing.T) {
 	t.Parallel()
 	eachMove(t, func(t *testing.T, from, to dbtest.DB) {
 		want, log := export(t, from), auditOf(t, from)
-		moved, err := move(t.Context(), from, to.URL, noStep)
-		if err != nil {
-			t.Fatal(err)
-		}
+		moved := must.Get(move(t.Context(), from, to.URL, noStep))(t)
 		if moved.From != sqldb.Engine(from.Engine) || moved.To != sqldb.Engine(to.Engine) || moved.Rows() < 1000 || len(moved.Tables) < 10 {
 			t.Errorf("moved %s to %s, %d rows of %d tables", moved.From, moved.To, moved.Rows(), len(moved.Tables))
 		}
@@ -110,17 +108,11 @@ func TestAMoveNeedsAnEmptyDatabase(t *testing.T) {
 			t.Parallel()
 			to := dbtest.New(t, dbtest.Postgres)
 			db, err := sqldb.Open(t.Context(), sqldb.Options{URL: to.URL})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			for statement := range strings.SplitSeq(c.statement, "; ") {
-				if _, err := db.Queries().Exec(t.Context(), statement); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(db.Queries().Exec(t.Context(), statement))(t)
 			}
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Close())
 			_, err = move(t.Context(), template.New(t, dbtest.SQLite), to.URL, noStep)
 			wantCode(t, err, countersign.KindConflict, c.code)
 		})
@@ -129,9 +121,7 @@ func TestAMoveNeedsAnEmptyDatabase(t *testing.T) {
 		t.Parallel()
 		from := template.New(t, dbtest.Postgres)
 		log := filepath.Join(from.Dir, store.DatabaseName+"-wal")
-		if err := os.WriteFile(log, []byte("old"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(log, []byte("old"), 0o600))
 		_, err := move(t.Context(), from, "", noStep)
 		wantCode(t, err, countersign.KindConflict, sqldb.CodeNotEmpty)
 	})
@@ -141,15 +131,11 @@ func TestAMoveIntoADatabaseWithoutPermissionSaysWhichIsMissing(t *testing.T) {
 	t.Parallel()
 	to := dbtest.New(t, dbtest.Postgres)
 	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: to.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer db.Close()
 	role := filepath.Base(strings.Split(to.URL, "?")[0]) // as unique as the database
 	for _, statement := range []string{`CREATE ROLE ` + role, `REVOKE CREATE ON SCHEMA public FROM PUBLIC`} {
-		if _, err := db.Queries().Exec(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Queries().Exec(t.Context(), statement))(t)
 	}
 	defer func() { _, _ = db.Queries().Exec(context.Background(), `DROP ROLE `+role) }()
 	separator := "?"
@@ -215,9 +201,7 @@ func TestNobodyWritesAStoreThatIsBeingMoved(t *testing.T) {
 		if err == nil {
 			err = s.Prepare(t.Context())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer s.Close()
 		written := make(chan error, 1)
 		_, err = move(t.Context(), from, to.URL, func(step string) {
@@ -236,9 +220,7 @@ func TestNobodyWritesAStoreThatIsBeingMoved(t *testing.T) {
 				}
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		<-written
 		if strings.Contains(export(t, to), "zelda-9") {
 			t.Error("the new database has what was written later")
@@ -250,9 +232,7 @@ func TestAMoveThatIsKilledLeavesNothingOrAll(t *testing.T) {
 	t.Parallel()
 	eachMove(t, func(t *testing.T, from, to dbtest.DB) {
 		want := export(t, from)
-		if err := os.WriteFile(filepath.Join(from.Dir, targetFile), []byte(to.URL), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(from.Dir, targetFile), []byte(to.URL), 0o600))
 		for _, step := range []string{"copied", "verified", "recorded"} {
 			dbtest.Killed(t, from, moveStep+step)
 			if to.URL == "" && exists(filepath.Join(from.Dir, store.DatabaseName)) {

@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -19,13 +20,8 @@ func TestAPlaceThatCannotBeDecryptedIsAFailure(t *testing.T) {
 	s := serve(t, template.New(t, dbtest.SQLite))
 	got := s.set(func(to *backup.Settings) { to.Active, to.Out = true, t.TempDir() })
 	got.Sealed[0] ^= 1
-	text, err := json.Marshal(got)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.store.Backups.DB.Queries().SetMeta(t.Context(), "backup_schedule", string(text)); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(got))(t)
+	must.Do(t, s.store.Backups.DB.Queries().SetMeta(t.Context(), "backup_schedule", string(text)))
 	s.run(true)
 	if got := s.schedule(); !got.FailedAt.Equal(noon) || !strings.Contains(got.Failure, "can't be decrypted") {
 		t.Errorf("after a run: %+v", got)
@@ -77,9 +73,7 @@ func TestALostKeyFileSwitchesTheScheduleOff(t *testing.T) {
 			s := serve(t, template.New(t, dbtest.SQLite))
 			s.set(func(to *backup.Settings) { to.Active, to.Out = true, t.TempDir() })
 			if lost {
-				if err := os.Remove(filepath.Join(s.store.Dir(), keyfile.FileName)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Remove(filepath.Join(s.store.Dir(), keyfile.FileName)))
 			}
 			plan, err := s.store.Rekey(t.Context(), operator)
 			if err != nil || (plan.BackupPlace != "") != lost {

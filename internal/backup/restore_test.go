@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 )
@@ -21,14 +22,10 @@ func TestADatabaseThatAnotherProgramHasOpenIsNotReplaced(t *testing.T) {
 	made := p.create(t, backup.CreateOptions{})
 	want := export(t, p.db)
 	other, err := sqldb.Open(t.Context(), p.backups.Database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, err = p.backups.Restore(t.Context(), backup.Source{File: made.File})
 	wantCode(t, err, countersign.KindConflict, sqldb.CodeInUse)
-	if err := other.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.Close())
 	if got := export(t, p.db); got != want {
 		t.Error("the content differs after a refused restore")
 	}
@@ -68,14 +65,9 @@ func TestADamagedDatabaseIsKeptAndReplaced(t *testing.T) {
 			made := p.create(t, backup.CreateOptions{})
 			want := export(t, p.db)
 			path := filepath.Join(p.db.Dir, store.DatabaseName)
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(path))(t)
 			damaged := spoil(text)
-			if err := os.WriteFile(path, damaged, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, damaged, 0o600))
 			done := p.restore(t, made.File)
 			if got := export(t, p.db); got != want {
 				t.Error("the content differs from that of the backup")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/config"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/spf13/pflag"
 )
 
@@ -130,12 +131,8 @@ func TestAFileMayBeWrittenInManyWays(t *testing.T) {
 func write(t *testing.T, text string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "store.toml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+	must.Do(t, os.Chmod(path, mode))
 	return path
 }
 

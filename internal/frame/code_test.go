@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestCodesWrapBehindTheirPunctuationAlone(t *testing.T) {
@@ -52,8 +54,6 @@ func TestCodesOfAManualWrapAndItsBlocksStay(t *testing.T) {
 func htmlOf(t *testing.T, c templ.Component) string {
 	t.Helper()
 	var b strings.Builder
-	if err := c.Render(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Render(t.Context(), &b))
 	return b.String()
 }

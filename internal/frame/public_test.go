@@ -9,16 +9,14 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
 // A set of public pages has nobody who could sign in, and no database.
 func TestPublicPagesNeedNobody(t *testing.T) {
-	f, err := frame.New(frame.Options{Brand: "A shop", Home: "/start"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(frame.New(frame.Options{Brand: "A shop", Home: "/start"}))(t)
 	mux := http.NewServeMux()
 	f.Routes(mux)
 	mux.Handle("GET /start", f.Public(func(w http.ResponseWriter, r *frame.Request) error {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -164,9 +165,7 @@ func TestOneTimeLinkSignsInOnce(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		token, _, err := s.NewSignInLink(t.Context(), operator, email)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		b := s.browser(t)
 		b.Get("/admincp/link").Status(http.StatusOK).Says("Sign in by link")
 		b.Post("/admincp/link", "token", " ").Status(http.StatusUnprocessableEntity).Wrong("token", "Paste the link.")
@@ -180,9 +179,7 @@ func TestOneTimeLinkSignsInOnce(t *testing.T) {
 func TestSignInLinksNeverDeadEnd(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		setup, _, err := s.NewSetupLink(t.Context(), operator)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		s.browser(t).Post("/admincp/setup", "token", "", "email", "ada", "password", "short").Status(http.StatusUnprocessableEntity).
 			Wrong("token", "Paste the set-up link").Wrong("email", "Invalid e-mail address").Wrong("password", "12 characters or more")
 		s.browser(t).Post("/admincp/setup", "token", "damaged", "email", "ada", "password", "short").Status(http.StatusForbidden).
@@ -192,16 +189,12 @@ func TestSignInLinksNeverDeadEnd(t *testing.T) {
 		bob, _ := s.another(t, "bob@site.example")
 		link := func(email string) string {
 			token, _, err := s.NewSignInLink(t.Context(), operator, email)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return token
 		}
 		used, expired, removed := link(email), link(email), link(bob.Email)
 		s.browser(t).Post("/admincp/link", "token", used).LeadsTo("/admin")
-		if _, err := s.RemoveUser(t.Context(), operator, bob.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.RemoveUser(t.Context(), operator, bob.ID))(t)
 		s.clock.Move(10 * time.Minute)
 		for rule, token := range map[string]string{"used": used, "expired": expired, "damaged": "%zz", "of somebody who was removed": removed, "of the set-up": setup} {
 			p := s.browser(t).Post("/admincp/link", "token", token).Status(http.StatusForbidden).Wrong("token", "create a new one with: countersign addon user sign-in-link E-MAIL")
@@ -236,9 +229,7 @@ func TestEverybodyIsLedToSetUpUntilThereIsAnAdministrator(t *testing.T) {
 func TestSetUpMakesTheAdministratorOnce(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		token, _, err := s.NewSetupLink(t.Context(), operator)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		b := s.browser(t)
 		b.Post("/admincp/setup").Status(http.StatusUnprocessableEntity).
 			Wrong("token", "Paste the set-up link.").Wrong("email", "Type your e-mail.").Wrong("password", "Choose a password.")

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -17,9 +18,7 @@ func TestAKeyHasOneOpenJob(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		tx := func(fn func(sqldb.Queries) error) {
 			t.Helper()
-			if err := f.db.Tx(t.Context(), fn); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.db.Tx(t.Context(), fn))
 		}
 		put := func(payload int, in time.Duration) {
 			t.Helper()
@@ -160,9 +159,7 @@ func TestTheJobsOfAScopeAreDiscarded(t *testing.T) {
 		for key, scope := range map[string]int64{"a": 1, "b": 1, "c": 2} {
 			f.put(t, Task{Kind: "test", Key: key, Scope: scope, Due: f.Now()})
 		}
-		if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return DiscardIn(t.Context(), tx, "test", 1, f.Now()) }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return DiscardIn(t.Context(), tx, "test", 1, f.Now()) }))
 		if a, b, c := f.open(t, "a"), f.open(t, "b"), f.open(t, "c"); a != "none" || b != "none" || c == "none" {
 			t.Error(a, b, c)
 		}

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 func newTestBox(t *testing.T, fill byte) *Box {
 	t.Helper()
-	b, err := newBox(bytes.Repeat([]byte{fill}, keySize))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(newBox(bytes.Repeat([]byte{fill}, keySize)))(t)
 	return b
 }
 

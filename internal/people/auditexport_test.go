@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/google/go-cmp/cmp"
 )
@@ -14,25 +15,20 @@ import (
 // write puts lines into the log as rules do.
 func (f *fixture) write(t *testing.T, events ...Event) {
 	t.Helper()
-	err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
+	must.Do(t, f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 		for _, e := range events {
 			if err := Record(t.Context(), tx, f.clock.Now(), Operator("tester"), e); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func (f *fixture) export(t *testing.T, filter AuditFilter, format AuditFormat) string {
 	t.Helper()
 	var out strings.Builder
-	if err := f.ExportAudit(t.Context(), Operator("tester"), filter, format, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.ExportAudit(t.Context(), Operator("tester"), filter, format, &out))
 	return out.String()
 }
 
@@ -56,10 +52,7 @@ func TestAuditIsExportedAsCSVWithoutFormulas(t *testing.T) {
 		for _, text := range []string{"=1+1", "+1", "-1", "@sum", "\t=1", "\r=1", "\n1", "＝1", "1=1", "a,\"b\"\nc", "é", "a;=1", "a;b;+1;-1", "a\t@sum", "a\n=1", "a\r\n＝1", "a;;=1", ";=1", "a; =1", `a;"=1`, `"=1"`, ""} {
 			f.write(t, Event{Action: "setting.set", Subject: text})
 		}
-		rows, err := csv.NewReader(strings.NewReader(f.export(t, AuditFilter{}, AuditCSV))).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(csv.NewReader(strings.NewReader(f.export(t, AuditFilter{}, AuditCSV))).ReadAll())(t)
 		var got []string
 		for _, r := range rows {
 			got = append(got, r[7])

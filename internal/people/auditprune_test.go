@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
@@ -50,9 +51,7 @@ func TestPruneOfManyEntriesAndOfAll(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		f.clock.Move(time.Hour)
 		_, err = f.chain().Prune(t.Context(), Actor{Kind: KindUser, User: 1}, f.clock.Now())
 		wantCode(t, err, "not_allowed")

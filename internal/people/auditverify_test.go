@@ -6,16 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
 func (f *fixture) verify(t *testing.T) AuditReport {
 	t.Helper()
-	r, err := f.chain().Verify(t.Context(), operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(f.chain().Verify(t.Context(), operator))(t)
 	return r
 }
 
@@ -148,14 +146,11 @@ func (f *fixture) rewriteSeals(t *testing.T) {
 	t.Helper()
 	var before []byte
 	var fresh [][]byte
-	err := f.db.EachSealedAudit(t.Context(), 0, func(s peopledb.SealedAudit) error {
+	must.Do(t, f.db.EachSealedAudit(t.Context(), 0, func(s peopledb.SealedAudit) error {
 		before = entryHash(before, s.Entry)
 		fresh = append(fresh, before)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for i, hash := range fresh {
 		f.sql(t, `UPDATE audit_seals SET hash = $1 WHERE seq = $2`, hash, i+1)
 	}

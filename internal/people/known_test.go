@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // stranger is an address of its own for each number.
@@ -99,15 +100,11 @@ func TestWhatMakesABrowserKnown(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
 		bob, err := f.CreateAdministrator(t.Context(), operator, "bob@site.example", password)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		cookie := f.RememberBrowser(u, "")
 		parts := strings.Split(cookie, ".")
 		other1, err := keyfile.Create(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		tests := []struct {
 			rule, known string
 			limited     bool
@@ -136,9 +133,7 @@ func TestWhatMakesABrowserKnown(t *testing.T) {
 		from := home
 		from.Known = cookie
 		after, err := f.ChangePassword(t.Context(), ada, 0, password, other)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		_, err = f.SignIn(t.Context(), from, email, other)
 		wantCode(t, err, "rate_limited") // a new password ends it
 		from.Known = f.RememberBrowser(after, from.Known)
@@ -191,9 +186,7 @@ func TestSignInLinkWorksPastAnyLimit(t *testing.T) {
 			_, _ = f.SignIn(t.Context(), home, string(rune('a'+i))+"@site.example", password)
 		}
 		token, _, err := f.NewSignInLink(t.Context(), operator, email)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got, err := f.SignInByLink(t.Context(), home, token); err != nil || got.ID != u.ID {
 			t.Errorf("%+v, %v", got, err)
 		}

@@ -8,15 +8,13 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // another creates a second administrator.
 func (f *fixture) another(t *testing.T, email string) User {
 	t.Helper()
-	u, err := f.CreateAdministrator(t.Context(), operator, email, other)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(f.CreateAdministrator(t.Context(), operator, email, other))(t)
 	return u
 }
 
@@ -215,10 +213,7 @@ func TestOfTheLastTwoAdministratorsOneStays(t *testing.T) {
 			if want := map[string]int{"": 1, "last_administrator": 1}; !maps.Equal(codes, want) {
 				t.Fatalf("round %d: %v", round, codes)
 			}
-			list, err := f.Users(t.Context(), operator)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must.Get(f.Users(t.Context(), operator))(t)
 			active := slices.DeleteFunc(list, func(u User) bool { return u.Inactive })
 			if len(active) != 1 {
 				t.Fatalf("round %d: active are %+v", round, active)

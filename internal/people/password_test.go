@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestPasswordRules(t *testing.T) {
@@ -50,9 +51,7 @@ func TestHashesAreArgon2idWithTheirCost(t *testing.T) {
 	h := newHashes(HashCost{})
 	one, err1 := h.make(t.Context(), wholeQueue, password)
 	two, err2 := h.make(t.Context(), wholeQueue, password)
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err1, err2))
 	if !strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Errorf("the hash begins %.40s", one)
 	}
@@ -84,10 +83,7 @@ func TestHashesAreArgon2idWithTheirCost(t *testing.T) {
 // The costly part is the hash; nobody's has the same parameters and is reached in
 // the same way.
 func TestUnknownEmailCostsAsMuchAsAWrongPassword(t *testing.T) {
-	real, err := newHashes(HashCost{}).make(t.Context(), wholeQueue, password)
-	if err != nil {
-		t.Fatal(err)
-	}
+	real := must.Get(newHashes(HashCost{}).make(t.Context(), wholeQueue, password))(t)
 	last := strings.LastIndex
 	nobodysHash := newHashes(HashCost{}).nobodys()
 	if got, want := nobodysHash[:strings.Index(nobodysHash, "p=1$")], real[:strings.Index(real, "p=1$")]; got != want ||
@@ -179,12 +175,8 @@ func TestSessionThatIsSavedAfterThePasswordWasChangedIsNone(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
 		in, err := f.SignIn(t.Context(), away, email, password)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.ChangePassword(t.Context(), ada, f.session(t, "kept", u), password, other); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Get(f.ChangePassword(t.Context(), ada, f.session(t, "kept", u), password, other))(t)
 		err = f.SaveSession(t.Context(), "late", SavedSession{User: in.User.ID, Generation: in.User.Generation, Expires: f.clock.Now().Add(1e12)})
 		if err != nil || f.alive(t, "late") {
 			t.Errorf("alive %v, %v", f.alive(t, "late"), err)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestSessionIsReadAsItWasSaved(t *testing.T) {
@@ -19,9 +21,7 @@ func TestSessionIsReadAsItWasSaved(t *testing.T) {
 			"without data": {Expires: expires},
 			"signed in":    {User: u.ID, Generation: u.Generation, Data: []byte{0, 255}, Expires: expires, From: home},
 		} {
-			if err := f.SaveSession(t.Context(), token, s); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.SaveSession(t.Context(), token, s))
 			got, found, err := f.LoadSession(t.Context(), token)
 			if err != nil || !found || string(got.Data) != string(s.Data) || got.User.ID != s.User || !got.Expires.Equal(expires) || got.ID == 0 {
 				t.Errorf("%s: %+v, %v, %v", token, got, found, err)
@@ -41,9 +41,7 @@ func TestVisitsMoveASessionOn(t *testing.T) {
 		save := func(data string, from Origin) Session {
 			t.Helper()
 			err := f.SaveSession(t.Context(), "token", SavedSession{User: u.ID, Generation: u.Generation, Data: []byte(data), Expires: f.clock.Now().Add(12 * time.Hour), From: from})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			list, err := f.Sessions(t.Context(), ada)
 			if err != nil || len(list) != 1 {
 				t.Fatalf("%+v, %v", list, err)
@@ -76,9 +74,7 @@ func TestUserOfATokenIsFixed(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, _ := f.administrator(t)
 		expires := f.clock.Now().Add(time.Hour)
-		if err := f.SaveSession(t.Context(), "planted", SavedSession{Expires: expires}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.SaveSession(t.Context(), "planted", SavedSession{Expires: expires}))
 		err := f.SaveSession(t.Context(), "planted", SavedSession{User: u.ID, Generation: u.Generation, Expires: expires})
 		wantCode(t, err, "internal")
 		if s, _, err := f.LoadSession(t.Context(), "planted"); err != nil || s.User.ID != 0 {
@@ -103,9 +99,7 @@ func TestEndedSessionStaysEnded(t *testing.T) {
 			engines(t, func(t *testing.T, f *fixture) {
 				u, ada := f.administrator(t)
 				id := f.session(t, "token", u)
-				if err := end(t, f, ada, id); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, end(t, f, ada, id))
 				late := SavedSession{User: u.ID, Generation: u.Generation, Data: []byte("data that comes late"), Expires: f.clock.Now().Add(time.Hour), From: away}
 				if err := f.SaveSession(t.Context(), "token", late); err != nil { // a request that was under way
 					t.Fatal(err)
@@ -129,9 +123,7 @@ func TestSessionsAreTheirUsersOwn(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
 		b, err := f.CreateAdministrator(t.Context(), operator, "bob@site.example", other)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		bob := b.Actor(away)
 		first, second, his := f.session(t, "first", u), f.session(t, "second", u), f.session(t, "his", b)
 		f.session(t, "third", u)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
@@ -92,9 +93,7 @@ func TestSuccessesAreNotLimited(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.administrator(t)
 		for range addressFailures + 2 {
-			if _, err := f.SignIn(t.Context(), home, email, password); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.SignIn(t.Context(), home, email, password))(t)
 		}
 	})
 }
@@ -143,9 +142,7 @@ func TestSignInLinkIsGoodOnceForTenMinutes(t *testing.T) {
 		link := func() string {
 			t.Helper()
 			token, expires, err := f.NewSignInLink(t.Context(), operator, " ADA@site.example ")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if want := f.clock.Now().Add(10 * time.Minute); !expires.Equal(want) {
 				t.Errorf("it expires at %v, want %v", expires, want)
 			}

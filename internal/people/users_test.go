@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
@@ -88,9 +89,7 @@ func TestCreateAdministrator(t *testing.T) {
 func TestFirstAdministratorsAtOnceAreOne(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		token, _, err := f.NewSetupLink(t.Context(), operator)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		both := []*fixture{f, f.second(t)}
 		atOnce(6, func(i int) error {
 			_, err := both[i%2].Setup(t.Context(), home, token, string(rune('a'+i))+"@site.example", password)
@@ -149,17 +148,12 @@ func TestUsersOfOlderVersionsKeepTheirEmails(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.administrator(t)
 		hash, err := f.hashes.make(t.Context(), wholeQueue, password)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, kept := range []string{"eve@münchen.example", "\u0430da@site.example"} {
-			err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
+			must.Do(t, f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 				_, err := tx.AddUser(t.Context(), peopledb.User{Email: kept, Password: hash, Generation: 1, CreatedAt: f.stamp(), PasswordAt: f.stamp(), Administrator: true})
 				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			if in, err := f.SignIn(t.Context(), home, strings.ToUpper(kept), password); err != nil || in.User.Email != kept {
 				t.Errorf("%s: %+v, %v", kept, in, err)
 			}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -48,7 +49,7 @@ func TestADeletedKeyOfTheServiceAccountIsRefused(t *testing.T) {
 	token := buy(t, s, playfake.BuyOptions{})
 	get(t, c, token)
 	_, other := testKeys()
-	must(t, s.RotateAccountKey(other))
+	must.Do(t, s.RotateAccountKey(other))
 	get(t, c, token) // the access token lasts until its end
 	s.Advance(time.Hour)
 	_, err := c.Subscription(t.Context(), token)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -42,7 +43,7 @@ func TestEachKindOfNotificationIsRead(t *testing.T) {
 				want := test.want
 				want.MessageID, want.PublishedAt, want.Queue, want.Package, want.EventAt = common.MessageID, common.PublishedAt, common.Queue, common.Package, common.EventAt
 				got, err := play.ParsePush(pushBody(`{"version":"1.0","packageName":"com.example.app","eventTimeMillis":` + millis + `,` + test.members + `}`))
-				must(t, err)
+				must.Do(t, err)
 				if got != want {
 					t.Errorf("got  %+v\nwant %+v", got, want)
 				}
@@ -91,22 +92,22 @@ func TestMessagesArePulledAndAcknowledged(t *testing.T) {
 	s.SendTest()
 	s.SendTest()
 	first, err := c.Pull(t.Context(), queue, 2)
-	must(t, err)
+	must.Do(t, err)
 	if len(first) != 2 {
 		t.Fatalf("%d messages, want 2", len(first))
 	}
 	n, err := play.ParsePush(first[0].Body)
-	must(t, err)
+	must.Do(t, err)
 	if n.Kind != play.OfSubscription || n.Code != play.CodePurchased || n.Token != token || n.Package != s.Package() || !n.EventAt.Equal(s.Now()) || n.Queue != queue {
 		t.Errorf("the notification is %+v", n)
 	}
 	again, err := c.Pull(t.Context(), queue, 2)
-	must(t, err)
+	must.Do(t, err)
 	if again[0].AckID != first[0].AckID {
 		t.Error("a message that nobody acknowledged does not come again")
 	}
-	must(t, c.AcknowledgeMessages(t.Context(), queue, []string{first[0].AckID, first[1].AckID}))
-	must(t, c.AcknowledgeMessages(t.Context(), queue, nil))
+	must.Do(t, c.AcknowledgeMessages(t.Context(), queue, []string{first[0].AckID, first[1].AckID}))
+	must.Do(t, c.AcknowledgeMessages(t.Context(), queue, nil))
 	if rest, err := c.Pull(t.Context(), queue, 10); err != nil || len(rest) != 1 {
 		t.Errorf("the rest is %v, %v", rest, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -22,7 +23,7 @@ func recorded(t *testing.T) (o play.Options, sent *[]string) {
 	o.URL, o.Transport = "", roundTripper(func(r *http.Request) (*http.Response, error) {
 		if path, ok := strings.CutPrefix(r.URL.String(), appURL); ok {
 			body, err := io.ReadAll(r.Body)
-			must(t, err)
+			must.Do(t, err)
 			*sent = append(*sent, strings.TrimSpace(r.Method+" "+path+" "+string(body)))
 		}
 		return inner.RoundTrip(r)
@@ -32,7 +33,7 @@ func recorded(t *testing.T) (o play.Options, sent *[]string) {
 
 func TestRequestsAreThoseOfGooglesClient(t *testing.T) {
 	file, err := os.ReadFile("testdata/requests.txt")
-	must(t, err)
+	must.Do(t, err)
 	o, sent := recorded(t)
 	c, ctx := openWith(t, o), t.Context()
 	_ = c.Acknowledge(ctx, "gold", "TOKEN", "", "")

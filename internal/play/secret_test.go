@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -20,12 +21,12 @@ import (
 func withMembers(t *testing.T, file []byte, members map[string]string) []byte {
 	t.Helper()
 	all := map[string]string{}
-	must(t, json.Unmarshal(file, &all))
+	must.Do(t, json.Unmarshal(file, &all))
 	for name, value := range members {
 		all[name] = value
 	}
 	changed, err := json.Marshal(all)
-	must(t, err)
+	must.Do(t, err)
 	return changed
 }
 

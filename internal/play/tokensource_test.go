@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // endpoint is a token endpoint whose answers wait until they are released.
@@ -37,10 +39,7 @@ func (e *endpoint) RoundTrip(r *http.Request) (*http.Response, error) {
 func (e *endpoint) tokens(t *testing.T) *tokenSource {
 	t.Helper()
 	e.released = make(chan struct{})
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	return &tokenSource{account: account{key: key}, url: "http://play.example/token", client: &http.Client{Transport: e}, now: time.Now}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -26,7 +27,7 @@ func newVerifier(t *testing.T, s *playfake.Store) *play.Verifier {
 	v, err := play.NewVerifier(play.VerifierOptions{
 		Audience: "https://example.com/notifications", Account: "push@example.iam.gserviceaccount.com", URL: serve(t, s), Now: s.Now,
 	})
-	must(t, err)
+	must.Do(t, err)
 	return v
 }
 
@@ -34,7 +35,7 @@ func newVerifier(t *testing.T, s *playfake.Store) *play.Verifier {
 func push(t *testing.T, s *playfake.Store) (bearer string, body []byte) {
 	t.Helper()
 	bearer, body, err := s.Push(s.SendTest())
-	must(t, err)
+	must.Do(t, err)
 	return bearer, body
 }
 
@@ -43,14 +44,14 @@ func TestAPushOfTheStoreIsVerified(t *testing.T) {
 	v := newVerifier(t, s)
 	for range 3 {
 		bearer, _ := push(t, s)
-		must(t, v.VerifyPush(t.Context(), bearer))
+		must.Do(t, v.VerifyPush(t.Context(), bearer))
 	}
 	if n := s.Calls("/oauth2/v3/certs"); n != 1 {
 		t.Errorf("the keys were read %d times", n)
 	}
 	s.Advance(time.Hour + time.Second)
 	bearer, _ := push(t, s)
-	must(t, v.VerifyPush(t.Context(), bearer))
+	must.Do(t, v.VerifyPush(t.Context(), bearer))
 	if n := s.Calls("/oauth2/v3/certs"); n != 2 {
 		t.Errorf("the keys were read %d times after their age, want 2", n)
 	}
@@ -91,10 +92,10 @@ func TestEachClaimOfAPushIsChecked(t *testing.T) {
 			claims := s.PushClaims()
 			test.change(&claims)
 			bearer, err := s.SignPush(claims)
-			must(t, err)
+			must.Do(t, err)
 			err = v.VerifyPush(t.Context(), bearer)
 			if test.valid {
-				must(t, err)
+				must.Do(t, err)
 				return
 			}
 			wantNoSecret(t, test.name, wantReason(t, err, play.PushRefused), bearer, claims.Email)
@@ -106,9 +107,9 @@ func TestEachClaimOfAPushIsChecked(t *testing.T) {
 func signed(t *testing.T, s *playfake.Store, key jose.SigningKey, id string) string {
 	t.Helper()
 	signer, err := jose.NewSigner(key, (&jose.SignerOptions{}).WithHeader("kid", id))
-	must(t, err)
+	must.Do(t, err)
 	text, err := jwt.Signed(signer).Claims(s.PushClaims()).Serialize()
-	must(t, err)
+	must.Do(t, err)
 	return text
 }
 
@@ -116,16 +117,16 @@ func TestForgedPushesAreRefused(t *testing.T) {
 	s := newStore(t)
 	v := newVerifier(t, s)
 	bearer, _ := push(t, s)
-	must(t, v.VerifyPush(t.Context(), bearer))
+	must.Do(t, v.VerifyPush(t.Context(), bearer))
 	parts := strings.Split(bearer, ".")
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
-	must(t, err)
+	must.Do(t, err)
 	_, pushKey := testKeys()
 	der, err := x509.MarshalPKIXPublicKey(&pushKey.PublicKey)
-	must(t, err)
+	must.Do(t, err)
 	public := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 	claims, err := json.Marshal(s.PushClaims())
-	must(t, err)
+	must.Do(t, err)
 	text := base64.RawURLEncoding.EncodeToString
 	for name, forged := range map[string]string{
 		"empty": "", "no token": "abc", "the header's first word": "Bearer " + bearer, "two parts": parts[0] + "." + parts[1],
@@ -149,7 +150,7 @@ func TestMadeUpKeysCauseNoTraffic(t *testing.T) {
 	s := newStore(t)
 	v := newVerifier(t, s)
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
-	must(t, err)
+	must.Do(t, err)
 	for _, id := range []string{"a", "b", "c", "d"} {
 		wantReason(t, v.VerifyPush(t.Context(), signed(t, s, jose.SigningKey{Algorithm: jose.RS256, Key: other}, id)), play.PushRefused)
 	}
@@ -162,12 +163,12 @@ func TestANewKeyOfGoogleIsFound(t *testing.T) {
 	s := newStore(t)
 	v := newVerifier(t, s)
 	bearer, _ := push(t, s)
-	must(t, v.VerifyPush(t.Context(), bearer))
+	must.Do(t, v.VerifyPush(t.Context(), bearer))
 	account, _ := testKeys()
-	must(t, s.RotatePushKey(account))
+	must.Do(t, s.RotatePushKey(account))
 	s.Advance(time.Minute)
 	rotated, _ := push(t, s)
-	must(t, v.VerifyPush(t.Context(), rotated))
+	must.Do(t, v.VerifyPush(t.Context(), rotated))
 	wantReason(t, v.VerifyPush(t.Context(), bearer), play.PushRefused) // its key is withdrawn
 	if n := s.Calls("/oauth2/v3/certs"); n != 2 {
 		t.Errorf("the keys were read %d times, want 2", n)
@@ -190,7 +191,7 @@ func TestWithoutKeysAPushIsNeitherAcceptedNorRefused(t *testing.T) {
 			return inner.RoundTrip(r)
 		}),
 	})
-	must(t, err)
+	must.Do(t, err)
 	bearer, _ := push(t, s)
 	for range 3 {
 		wantReason(t, v.VerifyPush(t.Context(), bearer), play.Unavailable)
@@ -200,7 +201,7 @@ func TestWithoutKeysAPushIsNeitherAcceptedNorRefused(t *testing.T) {
 	}
 	down = false
 	s.Advance(5 * time.Second)
-	must(t, v.VerifyPush(t.Context(), bearer))
+	must.Do(t, v.VerifyPush(t.Context(), bearer))
 }
 
 func TestAVerifierNeedsAnAudienceAndAnAccount(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // appendNotes appends notes with ids from one on.
@@ -49,9 +50,7 @@ func TestARelaxedFileIsSyncedAtCheckpointsAndCountsNoCommits(t *testing.T) {
 	o := optionsOf(dbtest.New(t, dbtest.SQLite), twoSteps())
 	o.Relaxed = true
 	db := open(t, o)
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
 	for range 2 {
 		if err := db.Tx(t.Context(), func(q Queries) error { return appendNotes(t, q, 1, 10) }); err != nil {
 			t.Fatal(err) // the second time, the rows are there and stay

@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func wantCode(t testing.TB, err error, code string) {
@@ -183,9 +184,7 @@ func TestARefusedCommitIsNoUnknownOutcome(t *testing.T) {
 		t.Errorf("error %v, want ErrExists", err)
 	}
 	conn, err := db.write.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer conn.Close()
 	if w := wireOf(db, conn); w.committing.Load() {
 		t.Error("what its connection does next can't be called off")

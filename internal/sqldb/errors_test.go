@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func wantUnavailable(t testing.TB, err error) {
@@ -99,17 +100,14 @@ func TestWriterThatWaitsTooLongIsToldToComeBack(t *testing.T) {
 		if at.Engine == dbtest.SQLite {
 			second.limits.begin = 20 * time.Millisecond
 		}
-		err := first.Tx(t.Context(), func(q Queries) error {
+		must.Do(t, first.Tx(t.Context(), func(q Queries) error {
 			if err := addNote(t.Context(), q, 1); err != nil {
 				return err
 			}
 			wantUnavailable(t, second.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }))
 			count(t, second.Queries(), `SELECT count(*) FROM notes`)
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		if err := second.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 2) }); err != nil {
 			t.Errorf("after the first writer: %v", err)
 		}

@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestFolderHasOneServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	lock, err := LockFolder(dir, "process 17 on 127.0.0.1:8080", "https://shop.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, err = LockFolder(dir, "process 18 on 127.0.0.1:8081", "")
 	var ours *countersign.Error
 	if !errors.As(err, &ours) || ours.Kind != countersign.KindConflict {
@@ -58,10 +57,7 @@ func TestLookingForAServerMakesNothing(t *testing.T) {
 
 func TestLookingForAServerStopsNoneFromStarting(t *testing.T) {
 	dir := t.TempDir()
-	lock, err := LockFolder(dir, "process 17", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lock := must.Get(LockFolder(dir, "process 17", ""))(t)
 	lock.Unlock()
 	looks := make(chan struct{})
 	go func() {
@@ -71,10 +67,7 @@ func TestLookingForAServerStopsNoneFromStarting(t *testing.T) {
 		}
 	}()
 	for range 20 {
-		lock, err := LockFolder(dir, "process 18", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		lock := must.Get(LockFolder(dir, "process 18", ""))(t)
 		lock.Unlock()
 	}
 	<-looks

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // anyNumber makes use of a lookup's first argument.
@@ -41,13 +42,10 @@ func TestLookupReadsTextsOfAnyLength(t *testing.T) {
 		for _, n := range []int{0, 1, 63, 64, 65, 64, 1000, 1} {
 			want := strings.Repeat("é", n/2) + strings.Repeat("x", n%2)
 			id := int64(n)
-			err := db.Tx(t.Context(), func(q Queries) error {
+			must.Do(t, db.Tx(t.Context(), func(q Queries) error {
 				_, err := q.Exec(t.Context(), `INSERT INTO notes (id, text) VALUES ($1, $2) ON CONFLICT DO NOTHING`, id, want)
 				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			if err := lookup.Row(t.Context(), 1, id, &got); err != nil || got != want {
 				t.Errorf("%d bytes are read as %q, %v", n, got, err)
 			}
@@ -65,9 +63,7 @@ func TestLookupSeesWhatOthersCommitted(t *testing.T) {
 			if err := lookup.Row(t.Context(), 1, 0, &got); err != nil || got != want {
 				t.Errorf("%d notes, %v; want %d", got, err, want)
 			}
-			if err := other.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, want) }); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, other.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, want) }))
 		}
 	})
 }
@@ -84,9 +80,7 @@ func TestLookupOutlivesItsConnections(t *testing.T) {
 	wantUnavailable(t, lookup.Row(t.Context(), 1, 0, &n)) // down at its first use
 	proxy.Restore()
 	db.primary.probing.Wait()
-	if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, lookup.Row(t.Context(), 1, 0, &n))
 	proxy.Cut()
 	wantUnavailable(t, lookup.Row(t.Context(), 1, 0, &n)) // down later
 	proxy.Restore()
@@ -122,22 +116,17 @@ func TestLookupHoldsNothingOlderThanTheLastCommit(t *testing.T) {
 	count := func() (n int64) {
 		t.Helper()
 		lookup.readers.turn()
-		if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, lookup.Row(t.Context(), 1, 0, &n))
 		return n
 	}
 	add := func(to *DB, id int64) {
 		t.Helper()
-		err := to.Tx(t.Context(), func(q Queries) error {
+		must.Do(t, to.Tx(t.Context(), func(q Queries) error {
 			if err := q.Mark(t.Context(), "notes", ""); err != nil {
 				return err
 			}
 			return addNote(t.Context(), q, id)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		<-told
 	}
 	for range cap(lookup.readers.inUse) { // every reader has a snapshot now
@@ -187,9 +176,7 @@ func TestSnapshotsAreReleasedByCommitsThatMarkSomething(t *testing.T) {
 
 func commit(t *testing.T, db *DB, note int64) {
 	t.Helper()
-	if err := db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, note) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, note) }))
 }
 
 // A lookup that begins when the feed has read a change, and before it tells of
@@ -203,9 +190,7 @@ func TestNoSnapshotIsOlderThanWhatWasTold(t *testing.T) {
 		t.Helper()
 		for range cap(lookup.readers.inUse) {
 			lookup.readers.turn()
-			if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, lookup.Row(t.Context(), 1, 0, &n))
 		}
 		return n
 	}
@@ -217,13 +202,9 @@ func TestNoSnapshotIsOlderThanWhatWasTold(t *testing.T) {
 		}
 		return addNote(t.Context(), q, 1)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	conn, err := db.read.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer conn.Close()
 	rows, err := list(t.Context(), conn, scanNumbered, selectChanges, 0)
 	if err != nil || len(rows) != 1 {
@@ -253,21 +234,15 @@ func TestLookupsLetTheLogBeReset(t *testing.T) {
 			var n int64
 			for range cap(lookup.readers.inUse) {
 				lookup.readers.turn()
-				if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, lookup.Row(t.Context(), 1, 0, &n))
 			}
-			if err := db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, id) }); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, id) }))
 		}
 	}
 	work(0, 1500) // more than SQLite's own limit of 1,000 pages
 	before := logSize(t, db)
 	for round := range int64(3) {
-		if err := db.checkpoint(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.checkpoint(t.Context()))
 		work(1500+500*round, 2000+500*round)
 	}
 	if after := logSize(t, db); after > before {
@@ -279,25 +254,19 @@ func TestLookupsLetTheLogBeReset(t *testing.T) {
 // full again.
 func TestALogThatWasBroughtInAsksForNoCheckpoint(t *testing.T) {
 	db := migrated(t, dbtest.New(t, dbtest.SQLite))
-	if _, err := db.Queries().Exec(t.Context(), `CREATE TABLE texts (text text)`); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(db.Queries().Exec(t.Context(), `CREATE TABLE texts (text text)`))(t)
 	due := func(commits, length int) (times int) {
 		t.Helper()
 		for range commits {
-			if err := db.Tx(t.Context(), func(q Queries) error {
+			must.Do(t, db.Tx(t.Context(), func(q Queries) error {
 				_, err := q.Exec(t.Context(), `INSERT INTO texts VALUES ($1)`, strings.Repeat("x", length))
 				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 			db.watchLog()
 			select {
 			case <-db.logDue:
 				times++
-				if err := db.checkpoint(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.checkpoint(t.Context()))
 			default:
 			}
 		}
@@ -317,10 +286,7 @@ func TestALogThatWasBroughtInAsksForNoCheckpoint(t *testing.T) {
 
 func logSize(t *testing.T, db *DB) int64 {
 	t.Helper()
-	log, err := os.Stat(db.options.Path + "-wal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(os.Stat(db.options.Path + "-wal"))(t)
 	return log.Size()
 }
 
@@ -337,10 +303,7 @@ func TestLookupsWaitForAReader(t *testing.T) {
 	readers := lookup.readers
 	var taken []*reader
 	for range cap(readers.inUse) {
-		one, err := readers.take(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := must.Get(readers.take(t.Context()))(t)
 		taken = append(taken, one)
 	}
 	over, cancel := context.WithCancel(t.Context())

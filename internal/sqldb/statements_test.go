@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestAStatementRunsWhileItsOwnRowsAreRead(t *testing.T) {
 	db := migrated(t, dbtest.New(t, dbtest.SQLite))
 	const query = `SELECT id FROM notes WHERE id > $1 ORDER BY id`
-	err := db.Tx(t.Context(), func(q Queries) error {
+	must.Do(t, db.Tx(t.Context(), func(q Queries) error {
 		for id := range int64(3) {
 			if err := addNote(t.Context(), q, id); err != nil {
 				return err
@@ -29,10 +30,7 @@ func TestAStatementRunsWhileItsOwnRowsAreRead(t *testing.T) {
 			t.Errorf("seen %v, want %s", seen, want)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func TestAKeptStatementFollowsItsTable(t *testing.T) {
@@ -74,7 +72,7 @@ func TestAStatementThatWasBrokenOffRunsAgain(t *testing.T) {
 
 	const adding = `INSERT INTO notes (id, text) VALUES ($1, 'a'), ($2, 'b') RETURNING id`
 	enough := errors.New("enough")
-	err := db.Tx(t.Context(), func(q Queries) error {
+	must.Do(t, db.Tx(t.Context(), func(q Queries) error {
 		one := func(int64) error { return enough }
 		if err := Each(t.Context(), q, Value[int64], one, adding, 1, 2); !errors.Is(err, enough) {
 			return fmt.Errorf("the first row: %w", err)
@@ -84,10 +82,7 @@ func TestAStatementThatWasBrokenOffRunsAgain(t *testing.T) {
 			t.Errorf("added %v", ids)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if n := count(t, db.Queries(), `SELECT count(*) FROM notes WHERE id > $1`, 0); n != 4 {
 		t.Errorf("%d notes, want 4", n)
 	}

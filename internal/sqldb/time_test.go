@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestTimeComesBackAsWholeSecondsOfUTC(t *testing.T) {
@@ -67,9 +68,7 @@ func TestMetaReplacesAndMisses(t *testing.T) {
 		q := db.Queries()
 		for _, want := range []string{"", "first", "second"} {
 			if want != "" {
-				if err := q.SetMeta(t.Context(), "name", want); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, q.SetMeta(t.Context(), "name", want))
 			}
 			if got, err := q.Meta(t.Context(), "name"); err != nil || got != want {
 				t.Errorf("read %q, %v; want %q", got, err, want)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 var errAct = errors.New("the act failed")
@@ -55,9 +56,7 @@ func TestPanicRollsBackAndFreesTheWriter(t *testing.T) {
 				panic("in a transaction")
 			})
 		}()
-		if err := db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }))
 	})
 }
 
@@ -88,7 +87,7 @@ func TestSnapshotSeesOneView(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := migrated(t, at)
 		other := open(t, optionsOf(at, twoSteps()))
-		err := db.Snapshot(t.Context(), func(view Queries) error {
+		must.Do(t, db.Snapshot(t.Context(), func(view Queries) error {
 			before := count(t, view, `SELECT count(*) FROM notes`)
 			if err := other.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }); err != nil {
 				return err
@@ -97,10 +96,7 @@ func TestSnapshotSeesOneView(t *testing.T) {
 				t.Errorf("the view changed from %d to %d notes", before, after)
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 1 {
 			t.Errorf("%d notes after the view, want 1", got)
 		}
@@ -151,7 +147,7 @@ func TestSessionTakesNoWriteLock(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := migrated(t, at)
 		other := open(t, optionsOf(at, twoSteps()))
-		err := db.Session(t.Context(), func(session *DB) error {
+		must.Do(t, db.Session(t.Context(), func(session *DB) error {
 			ctx, q := t.Context(), session.Queries()
 			if _, err := q.Exec(ctx, `CREATE TEMPORARY TABLE stage (line integer PRIMARY KEY, text text)`); err != nil {
 				return err
@@ -174,10 +170,7 @@ func TestSessionTakesNoWriteLock(t *testing.T) {
 				_, err := q.Exec(ctx, `INSERT INTO notes (id, text) SELECT 100000 + line, text FROM stage`)
 				return err
 			})
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 3*bulkRows+3 {
 			t.Errorf("%d notes, want %d", got, 3*bulkRows+3)
 		}
@@ -188,13 +181,10 @@ func TestSessionEndsWithItsTables(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := migrated(t, at)
 		for range 2 {
-			err := db.Session(t.Context(), func(session *DB) error {
+			must.Do(t, db.Session(t.Context(), func(session *DB) error {
 				_, err := session.Queries().Exec(t.Context(), `CREATE TEMPORARY TABLE stage (line integer)`)
 				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	lib "modernc.org/sqlite/lib"
 )
 
@@ -93,9 +94,7 @@ func TestAFullDiskOfACopyIsNotOneOfTheDatabase(t *testing.T) {
 	writer := Queries{db: &DB{shared: other.shared, read: other.write}}
 	count(t, writer, fmt.Sprintf(`PRAGMA max_page_count = %d`, count(t, writer, `PRAGMA page_count`)))
 	conn, err := other.write.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer conn.Close()
 	_, full := conn.ExecContext(t.Context(), `INSERT INTO notes (id, text) VALUES (1, $1)`, strings.Repeat("x", 50_000))
 	err = db.copyError("/mnt/backups/store.db.copy-1", full)
@@ -132,10 +131,7 @@ func TestAFaultOfACopyLeavesWritesOn(t *testing.T) {
 // Files that are built and copies have no log.
 func TestAFileThatIsBuiltOrCopiedMayFail(t *testing.T) {
 	db := migrated(t, dbtest.New(t, dbtest.SQLite))
-	versions, err := db.options.Latest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	versions := must.Get(db.options.Latest())(t)
 	for _, code := range []int{lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB, lib.SQLITE_IOERR_FSYNC} {
 		failed := errors.New("from the driver")
 		if err := db.copied("/mnt/backups/store.db.copy-1").wrapSQLite(failed, code); !errors.Is(err, failed) {

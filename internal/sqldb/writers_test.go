@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // The time is that of the bubble, so it is exact: nothing but waits takes any.
@@ -33,10 +34,7 @@ func TestAWriteWaitsOnceForTheQueueAndTheLock(t *testing.T) {
 			count(t, second.Queries(), `SELECT count(*) FROM notes`)
 		})
 	}
-	err := first.Tx(t.Context(), func(q Queries) error { second(); return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Tx(t.Context(), func(q Queries) error { second(); return nil }))
 }
 
 func TestACallerThatLeavesTheQueueWritesNothing(t *testing.T) {
@@ -89,10 +87,7 @@ func holdWriters(t *testing.T, db *DB) (free func()) {
 	t.Helper()
 	var all []interface{ Close() error }
 	for range db.writers.size {
-		conn, err := db.write.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(db.write.Conn(t.Context()))(t)
 		all = append(all, conn)
 	}
 	free = sync.OnceFunc(func() {
@@ -129,14 +124,11 @@ func TestSessionsWaitLongerThanRequests(t *testing.T) {
 		if db.limits.begin >= sessionWait {
 			t.Errorf("a request waits for %s", db.limits.begin)
 		}
-		err := db.Session(t.Context(), func(session *DB) error {
+		must.Do(t, db.Session(t.Context(), func(session *DB) error {
 			if session.limits != (limits{begin: sessionWait}) {
 				t.Errorf("limits %+v", session.limits)
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	})
 }

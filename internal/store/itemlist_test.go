@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
@@ -49,19 +50,13 @@ func TestItemsAreListedInEveryOrderBothWays(t *testing.T) {
 				filter.Limit = 7
 				var there, back []int64
 				for more := true; more; {
-					page, err := f.PageItems(t.Context(), storetest.Operator, "ada", filter)
-					if err != nil {
-						t.Fatal(err)
-					}
+					page := must.Get(f.PageItems(t.Context(), storetest.Operator, "ada", filter))(t)
 					there, more = append(there, ids(page.Items)...), page.Older
 					filter.After = page.Items[len(page.Items)-1].ID
 				}
 				filter.After, filter.Before = 0, there[len(there)-1]
 				for more := true; more; {
-					page, err := f.PageItems(t.Context(), storetest.Operator, "ada", filter)
-					if err != nil {
-						t.Fatal(err)
-					}
+					page := must.Get(f.PageItems(t.Context(), storetest.Operator, "ada", filter))(t)
 					back, more = append(ids(page.Items), back...), page.Newer
 					filter.Before = page.Items[0].ID
 				}
@@ -89,10 +84,7 @@ func TestItemsAreFoundByTagAndPublication(t *testing.T) {
 		count := func(filter store.ItemFilter) int {
 			t.Helper()
 			n := 0
-			err := f.EachItem(t.Context(), storetest.Operator, "ada", filter, func(store.Item) error { n++; return nil })
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.EachItem(t.Context(), storetest.Operator, "ada", filter, func(store.Item) error { n++; return nil }))
 			return n
 		}
 		for tag, want := range map[string]int{`50% OFF, "loud"`: 3, "rain": 3, "rai": 0, "50_ off": 0, "<": 0} {
@@ -150,9 +142,7 @@ func TestSeveralItemsAreChangedOrSaidNotToBe(t *testing.T) {
 			i.PublishedAt = countersign.At(storetest.Noon.AddDate(1, 0, 0))
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		changed, err = f.PublishItems(t.Context(), storetest.Operator, "ada", []int64{102, later.ID})
 		if err != nil || changed.Done != 1 || len(changed.Failed) != 1 || changed.Failed[0].ID != 102 || changed.Failed[0].Reason != "The item is already published" {
 			t.Errorf("%+v, %v", changed, err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -18,9 +19,7 @@ func TestItemsOfAKeyAreThoseOfItsWorkspace(t *testing.T) {
 		_, ada := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		_, eve := f.MustCreate(t, store.NewKey{Workspace: "eve"})
 		items, err := f.Validation.Items(t.Context(), f.ActorOf(t, ada), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got, want := storetest.IDsOf(t, items), []int64{1, 2, 4, 10}; !slices.Equal(got, want) {
 			t.Errorf("items %d, want %d", got, want)
 		}
@@ -45,10 +44,7 @@ func TestEachAddressOfAStoreHasItsOwnDefaultPictures(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		for _, base := range []string{"http://10.0.0.1", "http://10.0.0.2", "http://10.0.0.1"} {
-			items, err := f.Validation.Items(t.Context(), f.ActorOf(t, token), base)
-			if err != nil {
-				t.Fatal(err)
-			}
+			items := must.Get(f.Validation.Items(t.Context(), f.ActorOf(t, token), base))(t)
 			for _, item := range storetest.ItemsOf(t, items) {
 				if item.Media.Thumbnail != base+"/media/default/thumbnail.png" || *item.Media.PreviewImage != base+"/media/default/preview.png" {
 					t.Errorf("at %s: %s", base, item.Media.Thumbnail)

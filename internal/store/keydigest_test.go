@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -34,7 +35,7 @@ func importedKeys() string {
 // digests of all keys, and one sealed value that nothing opens.
 func age(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
-	err := f.DB().Tx(t.Context(), func(tx *storedb.DB) error {
+	must.Do(t, f.DB().Tx(t.Context(), func(tx *storedb.DB) error {
 		keys, err := tx.Keys(t.Context())
 		if err != nil {
 			return err
@@ -58,10 +59,7 @@ func age(t *testing.T, f *storetest.Fixture) {
 		}
 		return execAll(t.Context(), tx, append(withoutIDs(f.Database().Engine()),
 			`DELETE FROM meta WHERE name = 'key_digests'`, `DELETE FROM store_versions WHERE version_id > 3`, `DROP TABLE limits`))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func wantOpens(t *testing.T, f *storetest.Fixture, values ...string) {
@@ -100,9 +98,7 @@ func TestAMigrationKeysTheDigestsOfImportedKeys(t *testing.T) {
 		age(t, f)
 		storetest.WantError(t, f.Unprepared(t).Prepare(t.Context()), "schema_older")
 		g := f.Unprepared(t)
-		if err := g.PrepareToServe(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.PrepareToServe(t.Context()))
 		if backups, _ := filepath.Glob(filepath.Join(f.At.Dir, "backups", "store-*")); len(backups) != 1 {
 			t.Errorf("backups %q", backups)
 		}
@@ -128,9 +124,7 @@ func TestManyServersKeyTheDigestsOnce(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, importedKeys())
 		age(t, f)
-		if _, err := f.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Migrate(t.Context()))(t)
 		var all sync.WaitGroup
 		for range 4 {
 			s := f.Unprepared(t)
@@ -150,9 +144,7 @@ func TestAnImportKeysADigestThatNothingElseCould(t *testing.T) {
 		f.MustImport(t, importedKeys())
 		age(t, f)
 		g := f.Unprepared(t)
-		if err := g.PrepareToServe(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.PrepareToServe(t.Context()))
 		_, rejected := g.ImportText(t, storetest.Lines(storetest.KeyText("ada", "thief", `"key":"`+importedUnopened+`"`)), transfer.ImportOptions{})
 		if len(rejected) != 1 {
 			t.Errorf("another key took its value: %v", rejected)
@@ -169,9 +161,7 @@ func TestARotationKeepsTheImportedValueForItsOverlap(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, importedKeys())
 		_, value, err := f.RotateKey(t.Context(), storetest.Operator, f.KeyNamed(t, "bob", "imported").ID, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		wantOpens(t, f, value, importedKey)
 		f.Clock.Set(storetest.Noon.Add(time.Hour))
 		_, err = f.Validation.Authenticate(t.Context(), importedKey, storetest.Client)
@@ -188,9 +178,7 @@ func TestARekeyWithoutTheKeyFileEndsImportedKeys(t *testing.T) {
 		remove(t, keyFile(place))
 		f := r.unlocked(t)
 		plan, err := f.PlanRekey(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if !slices.Equal(names(plan.Ended), []string{"bob/imported"}) || !slices.Equal(names(plan.Working()), []string{"ada/plain", "ada/rotated"}) {
 			t.Errorf("ends %q, %q go on working", names(plan.Ended), names(plan.Working()))
 		}

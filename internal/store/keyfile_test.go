@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
 
@@ -28,9 +29,7 @@ func TestAMissingKeyFileIsNotReplacedAndErrorsNameTheRightOne(t *testing.T) {
 		remove(t, keyFile(place))
 		names(first)
 		second, err := keyfile.Create(place.Dir) // fails if there is one
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		names(first, second)
 	})
 }
@@ -38,18 +37,12 @@ func TestAMissingKeyFileIsNotReplacedAndErrorsNameTheRightOne(t *testing.T) {
 func TestKeyGivenAsText(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		elsewhere := t.TempDir()
-		if _, err := keyfile.Create(elsewhere); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(keyfile.Create(elsewhere))(t)
 		content, err := os.ReadFile(filepath.Join(elsewhere, keyfile.FileName))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		o := storetest.OptionsOf(place, storetest.NewClock())
 		o.KeyText = string(content)
-		if err := storetest.Opened(t, o).Prepare(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, storetest.Opened(t, o).Prepare(t.Context()))
 		if _, err := os.Stat(keyFile(place)); err == nil {
 			t.Error("a key file was made although the key is given")
 		}
@@ -79,9 +72,7 @@ func TestSecondDataFolderOnOneDatabase(t *testing.T) {
 		t.Errorf("message %q does not say which key file belongs here", storetest.MessageOf(err))
 	}
 	content, err := os.ReadFile(keyFile(place))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	write(t, keyFile(second), string(content))
 	if err := storetest.Unprepared(t, second).Prepare(t.Context()); err != nil {
 		t.Error(err)

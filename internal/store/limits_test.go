@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -180,12 +181,8 @@ func TestCountsOfLimitsAreBounded(t *testing.T) {
 			counts = append(counts, limit.Count{Name: fmt.Sprintf("192.0.2.%d/32", i), N: 1 + i%20, Ends: storetest.Noon.Add(time.Minute)})
 		}
 		ended := limit.Count{Name: "198.51.100.1/32", N: 100, Ends: storetest.Noon}
-		if err := f.DB().AddLimits(t.Context(), storetest.Noon, append(counts, ended)); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.DB().PruneLimits(t.Context(), storetest.Noon, 10); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.DB().AddLimits(t.Context(), storetest.Noon, append(counts, ended)))
+		must.Do(t, f.DB().PruneLimits(t.Context(), storetest.Noon, 10))
 		left, err := f.DB().Limits(t.Context(), storetest.Noon, 100)
 		if err != nil || len(left) != 10 {
 			t.Fatalf("%d are left, %v", len(left), err)
@@ -202,9 +199,7 @@ func TestACountThatIsOverBeginsAnew(t *testing.T) {
 	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
 		add := func(now time.Time, n int) limit.Count {
 			t.Helper()
-			if err := f.DB().AddLimits(t.Context(), now, []limit.Count{{Name: "192.0.2.1/32", N: n, Ends: now.Add(time.Minute)}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.DB().AddLimits(t.Context(), now, []limit.Count{{Name: "192.0.2.1/32", N: n, Ends: now.Add(time.Minute)}}))
 			list, err := f.DB().Limits(t.Context(), now, 10)
 			if err != nil || len(list) != 1 {
 				t.Fatalf("%v, %v", list, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -90,9 +91,7 @@ func TestServerStopsWhenItsKeyFileWasReplaced(t *testing.T) {
 func TestRekeyRefusesWhileTheKeyFileCantBeRead(t *testing.T) {
 	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
 		path := filepath.Join(f.At.Dir, keyfile.FileName)
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(path))
 		if err := os.Mkdir(path, 0o700); err != nil { // can't be read, also not by root
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -27,9 +28,7 @@ func lines(t *testing.T, mode LogMode, serve func(Options)) string {
 	serve(Options{Access: log, Now: c.Now})
 	ended, end := context.WithCancel(context.Background())
 	end()
-	if err := log.Run(ended); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Run(ended))
 	return out.String()
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 )
 
 const success = `{"status":"success","data":"x"}`
@@ -58,10 +59,7 @@ func serveOne(t *testing.T, h http.Handler, method, target string) *http.Respons
 
 func bodyOf(t *testing.T, res *http.Response) string {
 	t.Helper()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(io.ReadAll(res.Body))(t)
 	return string(b)
 }
 
@@ -163,10 +161,7 @@ func TestAPanicIsAnswered(t *testing.T) {
 	srv := httptest.NewServer(e.Handler(mux))
 	defer srv.Close()
 	for range 2 { // the second request goes over the same connection
-		res, err := srv.Client().Get(srv.URL + "/panic")
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(srv.Client().Get(srv.URL + "/panic"))(t)
 		body := bodyOf(t, res)
 		_ = res.Body.Close()
 		if res.StatusCode != 500 || body != `{"status":"error","msg":"Internal error"}` {
@@ -250,16 +245,10 @@ func TestAnotherFaceHasItsOwnErrors(t *testing.T) {
 func TestHEADHasTheHeadersOfGETAndNoBody(t *testing.T) {
 	srv := httptest.NewServer(testFrontEnd(Options{}))
 	defer srv.Close()
-	get, err := srv.Client().Get(srv.URL + "/api/items/all")
-	if err != nil {
-		t.Fatal(err)
-	}
+	get := must.Get(srv.Client().Get(srv.URL + "/api/items/all"))(t)
 	whole := bodyOf(t, get)
 	_ = get.Body.Close()
-	head, err := srv.Client().Head(srv.URL + "/api/items/all")
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(srv.Client().Head(srv.URL + "/api/items/all"))(t)
 	defer head.Body.Close()
 	if bodyOf(t, head) != "" || head.ContentLength != int64(len(whole)) || get.ContentLength != head.ContentLength {
 		t.Errorf("HEAD says %d bytes, GET has %d", head.ContentLength, len(whole))

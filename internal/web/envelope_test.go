@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/prepared"
 )
 
@@ -26,9 +27,7 @@ func TestOKWritesTheEnvelope(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := httptest.NewRecorder()
-			if err := OK(w, httptest.NewRequest("GET", "/", nil), tt.key, tt.v); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, OK(w, httptest.NewRequest("GET", "/", nil), tt.key, tt.v))
 			res := w.Result()
 			if got := bodyOf(t, res); got != tt.want || res.ContentLength != int64(len(tt.want)) {
 				t.Errorf("got %.200s (length %d)", got, res.ContentLength)

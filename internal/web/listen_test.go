@@ -6,13 +6,12 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestListenSaysWhenTheAddressIsInUse(t *testing.T) {
 	ln, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer ln.Close()
 	_, err = Listen(ln.Addr().String())
 	ours, ok := errors.AsType[*countersign.Error](err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/prepared"
 )
 
@@ -94,9 +95,7 @@ func TestLargeAnswersAreCompressedForThoseWhoAsk(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.Header.Set("Accept-Encoding", c.accept)
 			w := httptest.NewRecorder()
-			if err := ServePrepared(w, r, prepared.New([]byte(c.body))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, ServePrepared(w, r, prepared.New([]byte(c.body))))
 			if got := w.Header().Get("Content-Encoding"); got != c.encoding {
 				t.Errorf("Content-Encoding %q, want %q", got, c.encoding)
 			}
@@ -106,9 +105,7 @@ func TestLargeAnswersAreCompressedForThoseWhoAsk(t *testing.T) {
 			}
 			if c.encoding != "" {
 				z, err := gzip.NewReader(bytes.NewReader(body))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if body, err = io.ReadAll(z); err != nil {
 					t.Fatal(err)
 				}
@@ -130,9 +127,7 @@ func TestEachCodingHasItsOwnETag(t *testing.T) {
 		r.Header.Set("Accept-Encoding", accept)
 		r.Header.Set("If-None-Match", match)
 		w := httptest.NewRecorder()
-		if err := ServePrepared(w, r, large); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, ServePrepared(w, r, large))
 		return w
 	}
 	plain, compressed := get("", "").Header().Get("ETag"), get("gzip", "").Header().Get("ETag")

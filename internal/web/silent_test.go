@@ -12,29 +12,23 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // dial opens a connection and sends text on it.
 func dial(t *testing.T, addr, text string) net.Conn {
 	t.Helper()
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.Dial("tcp", addr))(t)
 	t.Cleanup(func() { _ = c.Close() })
-	if _, err := io.WriteString(c, text); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(c, text))(t)
 	return c
 }
 
 // answerOn reads one answer from a connection.
 func answerOn(t *testing.T, c net.Conn) string {
 	t.Helper()
-	res, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.ReadResponse(bufio.NewReader(c), nil))(t)
 	defer res.Body.Close()
 	got := fmt.Sprint(res.StatusCode, " ", bodyOf(t, res))
 	if res.Close {
@@ -173,9 +167,7 @@ func TestTheQuarterIsNotThatOfATrustedProxy(t *testing.T) {
 		answerOn(t, dial(t, s.addr, oneGet))
 	}
 	s.stop()
-	if err := <-s.done; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, <-s.done)
 	if got := scrape(t, m); !bytes.Contains(got, []byte(`countersign_http_connections_closed_total{reason="silent"} 3`)) ||
 		!bytes.Contains(got, []byte(`countersign_http_connections_closed_total{reason="address"} 0`)) {
 		t.Errorf("not three for silence: %s", got)

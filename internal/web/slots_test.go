@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // A namedConn is one end of a pipe, from an address of its own.
@@ -150,23 +152,14 @@ func TestWhereAllAreAtWorkANewConnectionWaits(t *testing.T) {
 }
 
 func TestClosingTheListenerEndsTheWaitForASlot(t *testing.T) {
-	ln, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Get(Listen("127.0.0.1:0"))(t)
 	l := capConnections(ln, ServerOptions{MaxConnections: 1})
 	dial := func() {
-		client, err := net.Dial("tcp", ln.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := must.Get(net.Dial("tcp", ln.Addr().String()))(t)
 		t.Cleanup(func() { _ = client.Close() })
 	}
 	dial()
-	c, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(l.Accept())(t)
 	l.slots.busy(c.(*conn))
 	dial()
 	refused := make(chan error)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // A caller sends one request after the other, on one connection for as long as the server leaves it or on a new one
@@ -103,9 +105,7 @@ func TestAtAStopAConnectionHasOneMoreRequest(t *testing.T) {
 				}
 			}
 			s.stopped()
-			if _, err := io.WriteString(c, tt.after); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(io.WriteString(c, tt.after))(t)
 			if got := answerOn(t, c); got != "200 , the last" {
 				t.Errorf("after the stop: %s", got)
 			}
@@ -141,9 +141,7 @@ func TestAtAStopAHandlerWithoutAnEdgeSaysTheSame(t *testing.T) {
 		t.Errorf("before the stop: %s", got)
 	}
 	s.stopped()
-	if _, err := io.WriteString(c, oneGet); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(c, oneGet))(t)
 	if got := answerOn(t, c); got != "200 , the last" {
 		t.Errorf("after the stop: %s", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -38,14 +39,9 @@ func (s secured) dial(t *testing.T, text string, protocols ...string) *tls.Conn 
 	t.Helper()
 	config := s.config.Clone()
 	config.NextProtos = protocols
-	c, err := tls.Dial("tcp", s.addr, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(tls.Dial("tcp", s.addr, config))(t)
 	t.Cleanup(func() { _ = c.Close() })
-	if _, err := io.WriteString(c, text); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(c, text))(t)
 	return c
 }
 
@@ -61,10 +57,7 @@ func TestOverTLSTheAddressesOfAResponseSayHTTPS(t *testing.T) {
 
 func TestPlainHTTPOnAPortOfTLSIsAnswered(t *testing.T) {
 	s := startTLS(t, http.NotFoundHandler(), ServerOptions{})
-	res, err := http.ReadResponse(bufio.NewReader(dial(t, s.addr, oneGet)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.ReadResponse(bufio.NewReader(dial(t, s.addr, oneGet)), nil))(t)
 	defer res.Body.Close()
 	if got := bodyOf(t, res); res.StatusCode != 400 || got != `{"status":"error","msg":"This port is for https"}` {
 		t.Errorf("%d %s", res.StatusCode, got)

@@ -9,20 +9,16 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 const storeDocument = "../store/api/openapi.json"
 
 func storeOracle(t *testing.T) *Oracle {
 	t.Helper()
-	text, err := os.ReadFile(storeDocument)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := NewOracle(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(storeDocument))(t)
+	o := must.Get(NewOracle(text))(t)
 	return o
 }
 
@@ -88,10 +84,7 @@ func TestExamplesAreWhatTheDocumentSays(t *testing.T) {
 	for path, operations := range o.paths {
 		for method, op := range operations {
 			for status, r := range op {
-				node, err := (&document{root: d}).responseNode(path, method, status)
-				if err != nil {
-					t.Fatal(err)
-				}
+				node := must.Get((&document{root: d}).responseNode(path, method, status))(t)
 				for name, example := range members(node, "content", "application/json", "examples") {
 					checked++
 					if err := r.body.Validate(members(example)["value"]); err != nil {
@@ -112,14 +105,9 @@ func (d *document) responseNode(path, method, status string) (any, error) {
 }
 
 func TestTheStoresDocumentIsPrettyPrinted(t *testing.T) {
-	text, err := os.ReadFile(storeDocument)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(storeDocument))(t)
 	var want bytes.Buffer
-	if err := json.Indent(&want, text, "", "  "); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Indent(&want, text, "", "  "))
 	if want.String() != string(text) {
 		t.Error("the document is not indented by two spaces")
 	}
@@ -127,13 +115,7 @@ func TestTheStoresDocumentIsPrettyPrinted(t *testing.T) {
 
 func storeJSON(t *testing.T) any {
 	t.Helper()
-	text, err := os.ReadFile(storeDocument)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(storeDocument))(t)
+	d := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
 	return d
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // echo answers with what it received, so that a case can assert what was sent.
@@ -48,9 +50,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 func runText(t *testing.T, text string) error {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "a.txt")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	s, err := readScript(file)
 	if err != nil {
 		return err
@@ -216,9 +216,7 @@ func TestCheckJudgesEveryAnswer(t *testing.T) {
 				return errors.New("unlike the document")
 			})
 		b, err := splitBlocks("a.txt", request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		err = r.run(scriptCase{title: "a", request: b[0].lines})
 		if got != want {
 			t.Errorf("check was given %q, want %q", got, want)
@@ -232,9 +230,7 @@ func TestCheckJudgesEveryAnswer(t *testing.T) {
 func TestRunMakesASubtestOfEachFileAndCase(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "echo.txt")
 	text := "# one\nGET /\ncode 200\ncontains GET\n\n# two\nGET /missing\ncode 404\ncontains GET\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	var asked []string
 	Run(t, http.HandlerFunc(echo), []string{file},
 		func(method, path string, status int, header http.Header, body []byte) error {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -33,23 +34,14 @@ type shop struct {
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	s, err := playfake.New(playfake.Options{AccountKey: testKey(), PushKey: testKey(), Audience: "https://example.com/push"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(playfake.New(playfake.Options{AccountKey: testKey(), PushKey: testKey(), Audience: "https://example.com/push"}))(t)
 	return &shop{Store: s, t: t, client: clientOf(t, s)}
 }
 
 func clientOf(t *testing.T, s *playfake.Store) *play.Client {
 	t.Helper()
-	file, err := s.ServiceAccount()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := play.Open(play.Options{ServiceAccount: file, Package: s.Package(), Transport: s.Transport(), Now: s.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(s.ServiceAccount())(t)
+	c := must.Get(play.Open(play.Options{ServiceAccount: file, Package: s.Package(), Transport: s.Transport(), Now: s.Now}))(t)
 	return c
 }
 
@@ -310,14 +302,8 @@ func (c *counter) Read(p []byte) (int, error) {
 func TestIdsComeFromTheSource(t *testing.T) {
 	var tokens, orders []string
 	for range 2 {
-		s, err := playfake.New(playfake.Options{Random: &counter{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		token, err := s.Buy(playfake.BuyOptions{ProductID: "gold_monthly"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(playfake.New(playfake.Options{Random: &counter{}}))(t)
+		token := must.Get(s.Buy(playfake.BuyOptions{ProductID: "gold_monthly"}))(t)
 		tokens, orders = append(tokens, token), append(orders, s.Orders(token)...)
 	}
 	if tokens[0] != tokens[1] || orders[0] != orders[1] {

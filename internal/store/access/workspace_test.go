@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -31,9 +32,7 @@ func newTeam(t *testing.T, db *storedb.DB) team {
 	now := sqldb.Time{Time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	workspace := func(username string) storedb.Workspace {
 		a := countersign.Account{Username: username, Currency: "USD", RegisteredAt: countersign.At(now.Time)}
@@ -66,14 +65,9 @@ func newTeam(t *testing.T, db *storedb.DB) team {
 
 func teams(t *testing.T, test func(t *testing.T, f team)) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
-		db, err := sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, "store.db"), Schemas: storedb.Schemas})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, "store.db"), Schemas: storedb.Schemas}))(t)
 		t.Cleanup(func() { db.Close() })
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Migrate(t.Context()))
 		test(t, newTeam(t, storedb.New(db)))
 	})
 }
@@ -148,9 +142,7 @@ func TestARefusalNamesTheRoleAndTheOwners(t *testing.T) {
 				t.Errorf("%q, want %q", fault.Message(err), want)
 			}
 		}
-		if err := f.db.DeleteMember(t.Context(), f.ada.ID, f.users["owner"].User); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.db.DeleteMember(t.Context(), f.ada.ID, f.users["owner"].User))
 		_, err := Workspace(t.Context(), f.db, f.users["viewer"], "ada", Own)
 		if !strings.HasSuffix(fault.Message(err), "Ask an administrator of the store: administrator@shop.example") {
 			t.Errorf("%q", fault.Message(err))
@@ -171,9 +163,7 @@ func TestOnlyManagersSeeTheAddressesOfBuyers(t *testing.T) {
 func TestTheEndOfAUserEndsMemberships(t *testing.T) {
 	teams(t, func(t *testing.T, f team) {
 		owner := f.users["owner"]
-		if err := f.db.DeleteUser(t.Context(), owner.User, sqldb.Time{Time: time.Now()}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.db.DeleteUser(t.Context(), owner.User, sqldb.Time{Time: time.Now()}))
 		members, err := f.db.Members(t.Context(), f.ada.ID)
 		if err != nil || len(members) != 3 {
 			t.Errorf("%d members, %v", len(members), err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
 
@@ -29,9 +30,7 @@ func TestClientAgainstTheStoresLicenses(t *testing.T) {
 		t.Errorf("moved: %+v, %v", moved, err)
 	}
 	test, err := client.IssueLicense(ctx, "license-fresh", "localhost")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := countersign.LicenseRevocation{LicenseID: test.LicenseID, Domain: "localhost", RevokedAt: countersign.At(today)}
 	if got, err := client.RevokeLicense(ctx, "license-fresh", "localhost:3000", test.LicenseID); err != nil || got != want {
 		t.Errorf("revoked: %+v, %v", got, err)
@@ -109,17 +108,11 @@ func TestClientGetsTheKeysThatOpenALicense(t *testing.T) {
 	t.Cleanup(server.Close)
 	client := &countersign.Client{BaseURL: server.URL, Retries: -1}
 	signed, err := client.IssueLicense(t.Context(), "license-used", "shop.example")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	text, err := client.LicenseKeys(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	keys, err := license.ReadKeySet(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if l, err := license.Open(signed.License, keys, "shop.example", today); err != nil || l.ID != signed.LicenseID {
 		t.Errorf("%+v, %v", l, err)
 	}

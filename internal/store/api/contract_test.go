@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -63,19 +64,13 @@ var readOracle = sync.OnceValues(func() (*webtest.Oracle, error) {
 
 func newOracle(t *testing.T) *webtest.Oracle {
 	t.Helper()
-	oracle, err := readOracle()
-	if err != nil {
-		t.Fatal(err)
-	}
+	oracle := must.Get(readOracle())(t)
 	return oracle
 }
 
 func scripts(t *testing.T, pattern string) []string {
 	t.Helper()
-	files, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(pattern))(t)
 	return files
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 )
@@ -16,10 +17,7 @@ import (
 // beside runs a statement on a store's database, as another program would.
 func beside(t *testing.T, at dbtest.DB, statement string, args ...any) {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, store.DatabaseName)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, store.DatabaseName)}))(t)
 	defer db.Close()
 	if n, err := db.Queries().Exec(t.Context(), statement, args...); err != nil || (len(args) > 0 && n != 1) {
 		t.Fatalf("%s: %d rows, %v", statement, n, err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
 	"github.com/countersign/countersign/internal/web"
@@ -117,9 +118,7 @@ func TestOfAThousandRequestsOneGetsTheLicense(t *testing.T) {
 		statuses := map[int]int{}
 		for _, a := range answers {
 			statuses[a.status]++
-			if err := oracle.Check(http.MethodPost, "/api/licenses", a.status, a.header, []byte(a.body)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, oracle.Check(http.MethodPost, "/api/licenses", a.status, a.header, []byte(a.body)))
 		}
 		if statuses[http.StatusOK] != 1 || statuses[http.StatusConflict] != many-1 {
 			t.Errorf("statuses %v", statuses)
@@ -165,14 +164,9 @@ func TestWhatIsSignedNamesTheBaseURLOrTheKeyAndNeverTheHost(t *testing.T) {
 // keyID is the id of the key that signs licenses.
 func keyID(t *testing.T, s *store.Store) string {
 	t.Helper()
-	d, err := s.Licensing.KeySet(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(s.Licensing.KeySet(t.Context()))(t)
 	var set struct{ Keys []struct{ Kid string } }
-	if err := json.Unmarshal(d.Plain.Body, &set); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(d.Plain.Body, &set))
 	return set.Keys[0].Kid
 }
 
@@ -180,16 +174,9 @@ func keyID(t *testing.T, s *store.Store) string {
 func claims(t *testing.T, body, member string) map[string]any {
 	t.Helper()
 	var answer struct{ Data map[string]string }
-	if err := json.Unmarshal([]byte(body), &answer); err != nil {
-		t.Fatal(err)
-	}
-	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(answer.Data[member], ".")[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(body), &answer))
+	payload := must.Get(base64.RawURLEncoding.DecodeString(strings.Split(answer.Data[member], ".")[1]))(t)
 	var said map[string]any
-	if err := json.Unmarshal(payload, &said); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(payload, &said))
 	return said
 }

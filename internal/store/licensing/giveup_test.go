@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -127,9 +128,7 @@ func TestADomainThatIsNotInUseCannotBeGivenUp(t *testing.T) {
 			_, err := revokeForBuyer(t, f, "one", domain)
 			storetest.WantError(t, err, "domain_invalid")
 		}
-		if _, err := move(t, f, "one", "", "new.example"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(move(t, f, "one", "", "new.example"))(t)
 		_, err = revokeForBuyer(t, f, "one", "old.example") // it was moved away
 		storetest.WantError(t, err, "domain_not_activated")
 		mustGiveUp(t, f, "one", "*.new.example") // with or without the *
@@ -155,9 +154,7 @@ func TestGivingUpCountsAsAMove(t *testing.T) {
 			t.Errorf("wait %s, %s", storetest.ErrorOf(err).RetryAfter, storetest.MessageOf(err))
 		}
 		later()
-		if _, err := move(t, f, "one", "", "d2.example"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(move(t, f, "one", "", "d2.example"))(t)
 		later()
 		mustGiveUp(t, f, "one", "d2.example")
 		f.Issue(t, "one", "d3.example")

@@ -14,6 +14,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
@@ -31,10 +32,7 @@ func domainsOf(err error) []string {
 func TestALicenseSaysWhatWasBought(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		l := f.Issue(t, " ONE ", "https://www.Shop.Example:8443/start?x")
-		opened, err := license.Open(l.Text, f.KeySet(t), "www.shop.example", storetest.Noon)
-		if err != nil {
-			t.Fatal(err)
-		}
+		opened := must.Get(license.Open(l.Text, f.KeySet(t), "www.shop.example", storetest.Noon))(t)
 		want := license.License{
 			ID: l.License.ID, Issuer: storetest.Issuer, IssuedAt: storetest.Noon, NotBefore: storetest.Noon.Add(-24 * time.Hour),
 			ItemID: 1, ItemName: "Item 1", LicenseType: "Regular", Purchase: opened.Purchase,
@@ -55,10 +53,7 @@ func TestALicenseSaysWhatWasBought(t *testing.T) {
 func TestSupportIsSaidWhereTheItemHasIt(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		for code, want := range map[string]string{"one": "2027-04-27T12:00:00Z", "two": "2025-04-27T12:00:00Z", "plain": "", "bobs": ""} {
-			opened, err := license.Open(f.Issue(t, code, "shop.example").Text, f.KeySet(t), "shop.example", storetest.Noon)
-			if err != nil {
-				t.Fatal(err)
-			}
+			opened := must.Get(license.Open(f.Issue(t, code, "shop.example").Text, f.KeySet(t), "shop.example", storetest.Noon))(t)
 			if got := second(opened.SupportedUntil); got != want {
 				t.Errorf("%s: supported until %q, want %q", code, got, want)
 			}
@@ -105,9 +100,7 @@ func TestIssuingIsAudited(t *testing.T) {
 func TestAStrangerLearnsNoMoreThanInvalidPurchaseCode(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		l := f.Issue(t, "two", "shop.example")
-		if _, err := f.Licensing.Revoke(t.Context(), storetest.Operator, l.License.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licensing.Revoke(t.Context(), storetest.Operator, l.License.ID))(t)
 		for _, code := range []string{"", "nobody", "\x00", "ü", strings.Repeat("a", 129), "refunded", "charged_back", "revoked", "two"} {
 			for _, domain := range []string{"shop.example", "co.uk", ""} {
 				_, issued := f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, code, domain)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -52,12 +53,8 @@ func TestALicenseIsNotWrittenWhenThePurchaseChangedMeanwhile(t *testing.T) {
 				f.Allow(t, 1, func(l *licensing.Rule) { l.RegularDomains = 2; l.Wildcard = true })
 				first := f.Issue(t, "one", "a.example")
 				issueStale, err := f.Licensing.Stale(t.Context(), storetest.Buyer, "one")
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := tt.change(t, f, first.License); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
+				must.Do(t, tt.change(t, f, first.License))
 				before := f.Rows(t, "licenses")
 				for domain, written := range map[string]bool{"b.example": false, "*.a.example": tt.widens} {
 					err := issueStale(t.Context(), domain)

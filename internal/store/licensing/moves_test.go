@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/license"
@@ -25,9 +26,7 @@ func TestAMoveFreesTheDomainAndRevokesItsLicense(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		old := f.Issue(t, "one", "old.example")
 		moved, err := move(t, f, "ONE", "", "https://new.example/")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if _, err := license.Open(moved.Text, f.KeySet(t), "new.example", storetest.Noon); err != nil || moved.License.ID == old.License.ID {
 			t.Errorf("%v", err)
 		}
@@ -45,10 +44,7 @@ func TestAMoveFreesTheDomainAndRevokesItsLicense(t *testing.T) {
 func TestAMoveCanBeRepeated(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		f.Issue(t, "one", "old.example")
-		first, err := move(t, f, "one", "old.example", "new.example")
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(move(t, f, "one", "old.example", "new.example"))(t)
 		for _, from := range []string{"old.example", "", "new.example"} {
 			again, err := move(t, f, "one", from, "new.example")
 			if err != nil || again.Text != first.Text {
@@ -83,9 +79,7 @@ func TestAMoveSaysWhichDomain(t *testing.T) {
 		storetest.WantError(t, err, "domain_free")
 		_, err = move(t, f, "extended", "a.example", "com")
 		storetest.WantError(t, err, "domain_invalid")
-		if _, err := move(t, f, "extended", "WWW.b.example", "c.example"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(move(t, f, "extended", "WWW.b.example", "c.example"))(t)
 		f.Issue(t, "extended", "a.example") // still there
 	})
 }
@@ -172,10 +166,7 @@ func TestTheOperatorsMovesDoNotCount(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		l := f.Issue(t, "one", "d0.example")
 		for i := range 5 {
-			moved, err := f.Licensing.Reassign(t.Context(), storetest.Operator, storetest.Issuer, l.License.ID, "d"+storetest.Text(i+1)+".example")
-			if err != nil {
-				t.Fatal(err)
-			}
+			moved := must.Get(f.Licensing.Reassign(t.Context(), storetest.Operator, storetest.Issuer, l.License.ID, "d"+storetest.Text(i+1)+".example"))(t)
 			l = moved
 		}
 		if len(f.Revoked(t)) != 5 {
@@ -216,9 +207,7 @@ func TestLicensingIsHeldToItsLimits(t *testing.T) {
 		if err != nil || !slices.Equal(i.Licensing.StagingHosts, []string{"staging.example", "dev.*"}) {
 			t.Errorf("%v, %v", i.Licensing.StagingHosts, err)
 		}
-		if _, err := f.Licensing.SetRule(t.Context(), storetest.Operator, 1, func(*licensing.Rule) {}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licensing.SetRule(t.Context(), storetest.Operator, 1, func(*licensing.Rule) {}))(t)
 		got := f.Audits(t)
 		if len(got) < 2 || got[len(got)-1] != "item.licensing ada 1" || got[len(got)-2] == got[len(got)-1] {
 			t.Error(got)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -21,9 +22,7 @@ func TestARefundPutsLicensesOnTheRevokedList(t *testing.T) {
 		if got := f.Revoked(t); len(got) != 0 {
 			t.Errorf("revoked: %v", got)
 		}
-		if _, err := f.EndPurchase(t.Context(), storetest.Operator, "one", store.StateRefunded); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.EndPurchase(t.Context(), storetest.Operator, "one", store.StateRefunded))(t)
 		if diff := cmp.Diff([]string{l.License.ID}, f.Revoked(t)); diff != "" {
 			t.Error(diff)
 		}
@@ -41,9 +40,7 @@ func TestARefundPutsLicensesOnTheRevokedList(t *testing.T) {
 func TestRestoringAPurchaseTakesItsLicensesOffTheRevokedList(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		moved := f.Issue(t, "one", "old.example")
-		if _, err := f.Licensing.Reassign(t.Context(), storetest.Operator, storetest.Issuer, moved.License.ID, "shop.example"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licensing.Reassign(t.Context(), storetest.Operator, storetest.Issuer, moved.License.ID, "shop.example"))(t)
 		l := f.Issue(t, "one", "shop.example")
 		f.Start(t, f.Licensing.Database())
 		for _, state := range []string{"refunded", "charged_back", "revoked"} {
@@ -51,9 +48,7 @@ func TestRestoringAPurchaseTakesItsLicensesOffTheRevokedList(t *testing.T) {
 			if got := f.Revoked(t); len(got) != 2 {
 				t.Errorf("%s: revoked %v", state, got)
 			}
-			if _, err := f.RestorePurchase(t.Context(), storetest.Operator, "one"); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.RestorePurchase(t.Context(), storetest.Operator, "one"))(t)
 			if diff := cmp.Diff([]string{moved.License.ID}, f.Revoked(t)); diff != "" {
 				t.Errorf("%s: %s", state, diff)
 			}
@@ -98,10 +93,7 @@ func TestTheOperatorRevokesALicense(t *testing.T) {
 func TestTheRevokedListIsTheSameWithinAnHour(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		text := func(from string) string {
-			d, err := f.Licensing.RevokedList(t.Context(), from)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(f.Licensing.RevokedList(t.Context(), from))(t)
 			return string(d.Plain.Body)
 		}
 		f.Start(t, f.Licensing.Database())
@@ -139,16 +131,12 @@ func TestLicensesInMemoryFollowOtherProcesses(t *testing.T) {
 			t.Error("not what is expected at the start")
 		}
 		other := f.Again(t)
-		if _, err := other.EndPurchase(t.Context(), storetest.Operator, "one", store.StateRefunded); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(other.EndPurchase(t.Context(), storetest.Operator, "one", store.StateRefunded))(t)
 		hear(storedb.TopicLicenses)
 		if got := f.Revoked(t); len(got) != 1 || got[0] != l.License.ID {
 			t.Errorf("revoked: %v", got)
 		}
-		if _, err := other.Licensing.RotateKey(t.Context(), storetest.Operator, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(other.Licensing.RotateKey(t.Context(), storetest.Operator, false))(t)
 		hear(storedb.TopicLicenseKeys)
 		if f.KeySet(t).Len() != 2 {
 			t.Errorf("%d keys", f.KeySet(t).Len())

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // emptyScans is a JPEG with so many more scans than one, which have no data.
@@ -90,10 +91,7 @@ func (c *endingContext) Err() error {
 
 func TestDecodingEndsWithItsRequest(t *testing.T) {
 	for name, content := range map[string][]byte{"JPEG": jpegOf(t, painted(400, 400)), "PNG": pngOf(t, painted(400, 400)), "GIF": gifOf(t, 50, 100, 100), "WebP": webpOf(t)} {
-		s, err := inspect(content)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(inspect(content))(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errSlow)
 		for asked := range 2 {
@@ -108,10 +106,7 @@ func TestDecodingEndsWithItsRequest(t *testing.T) {
 // A picture is often read faster than it is compressed again.
 func TestWritingEndsWithItsRequest(t *testing.T) {
 	for name, content := range map[string][]byte{"JPEG": jpegOf(t, speckled(t)), "PNG": pngOf(t, speckled(t))} {
-		s, err := inspect(content)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(inspect(content))(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		b := cancelWriter{cancel: func() { cancel(errSlow) }}
 		if _, err := s.write(ctx, &b); !errors.Is(err, errSlow) || b.writes != 1 {
@@ -123,9 +118,7 @@ func TestWritingEndsWithItsRequest(t *testing.T) {
 // speckled is a picture that can't be compressed well.
 func speckled(t *testing.T) image.Image {
 	i := image.NewRGBA(image.Rect(0, 0, 200, 200))
-	if _, err := rand.Read(i.Pix); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(rand.Read(i.Pix))(t)
 	return i
 }
 

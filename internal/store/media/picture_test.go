@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // painted is a picture whose left half is red and whose right half is blue; its first row is white.
@@ -38,18 +39,14 @@ func painted(width, height int) *image.RGBA {
 func pngOf(t testing.TB, i image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, i); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, i))
 	return b.Bytes()
 }
 
 func jpegOf(t testing.TB, i image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, i, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, jpeg.Encode(&b, i, nil))
 	return b.Bytes()
 }
 
@@ -63,19 +60,14 @@ func gifOf(t testing.TB, frames, width, height int) []byte {
 		g.Image, g.Delay = append(g.Image, one), append(g.Delay, 10)
 	}
 	var b bytes.Buffer
-	if err := gif.EncodeAll(&b, &g); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, gif.EncodeAll(&b, &g))
 	return b.Bytes()
 }
 
 // webpOf is a lossless WebP of one pixel.
 func webpOf(t testing.TB) []byte {
 	t.Helper()
-	content, err := hex.DecodeString("524946461a000000574542505650384c0d0000002f00000010071011118888fe0700")
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(hex.DecodeString("524946461a000000574542505650384c0d0000002f00000010071011118888fe0700"))(t)
 	return content
 }
 
@@ -132,9 +124,7 @@ func TestAPictureIsNothingButItsPixels(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			p, written, err := reread(c.content)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if bytes.Contains(written, []byte("script")) || bytes.Contains(written, []byte("php")) {
 				t.Error("something else than pixels is left")
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -33,10 +34,7 @@ func TestTheFilesOfAWorkspaceHaveAQuota(t *testing.T) {
 		}
 		used := func(want int64) {
 			t.Helper()
-			i, err := f.DB().Item(t.Context(), 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := must.Get(f.DB().Item(t.Context(), 1))(t)
 			if u, err := s.Media.Usage(t.Context(), storetest.Operator, i.WorkspaceID); err != nil || u.Used != want || u.Quota != 1000 {
 				t.Errorf("%+v, %v, want %d", u, err, want)
 			}
@@ -63,9 +61,7 @@ func TestTheFilesOfAWorkspaceHaveAQuota(t *testing.T) {
 		}
 		wantQuota(t, s, health.Warn, "ada")
 		for range 2 { // it notes first what nothing refers to
-			if err := s.Media.Sweep(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Media.Sweep(t.Context()))
 			f.Clock.Move(24 * time.Hour)
 		}
 		used(400)
@@ -88,10 +84,7 @@ func (c call) Read([]byte) (int, error) {
 
 func wantQuota(t *testing.T, s *store.Store, level health.Level, says string) {
 	t.Helper()
-	findings, err := s.Health(t.Context(), storetest.Operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	findings := must.Get(s.Health(t.Context(), storetest.Operator))(t)
 	at := slices.IndexFunc(findings, func(one health.Finding) bool { return one.Name == "upload quota" })
 	if at < 0 || findings[at].Level != level || !strings.Contains(findings[at].What, says) {
 		t.Errorf("%+v", findings)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -14,9 +15,7 @@ import (
 func (s team) renamed(t *testing.T) {
 	t.Helper()
 	for _, username := range []string{"ada", "bob"} {
-		if _, err := s.SetWorkspace(t.Context(), operator, username, func(w *store.Workspace) { w.Account.Name.Firstname = "New" }); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.SetWorkspace(t.Context(), operator, username, func(w *store.Workspace) { w.Account.Name.Firstname = "New" }))(t)
 	}
 }
 

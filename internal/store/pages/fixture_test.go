@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
 	"github.com/countersign/countersign/internal/store/pages"
@@ -46,10 +47,7 @@ func frontEnds(t *testing.T, s *store.Store, failLimit int, base string) http.Ha
 	t.Helper()
 	o := pages.FrameOptions(s)
 	o.Now, o.BasePath = now, base
-	f, err := frame.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(frame.New(o))(t)
 	guard := web.NewGuard(limit.NewGuard(limit.Options{Failures: failLimit, Now: now}))
 	shown := func(console http.Handler) http.Handler {
 		return pages.New(pages.Options{Store: s, Frame: f, Guard: guard, API: console})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
@@ -30,9 +31,7 @@ func filesOf(p *webtest.Page) map[string]string {
 func (s shop) opens(t *testing.T, text, host string) license.License {
 	t.Helper()
 	keys, err := license.ReadKeySet([]byte(s.get(t, "/.well-known/jwks.json").Body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	l, err := license.Open(text, keys, host, today)
 	if err != nil {
 		t.Fatalf("the file for %s: %v", host, err)
@@ -205,10 +204,7 @@ func TestAnotherSiteCanSendNoForm(t *testing.T) {
 
 func TestAStoreThatIsNotReadyTellsAStrangerNothingAboutItself(t *testing.T) {
 	t.Parallel()
-	closed, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	closed := must.Get(store.Open(t.Context(), store.Options{Dir: t.TempDir(), Now: now}))(t)
 	t.Cleanup(func() { _ = closed.Close() })
 	s := shop{closed, frontEnds(t, closed, 0, ""), ""}
 	p := s.post(t, "/license", "code", "license-used", "domain", "shop.example").Status(http.StatusServiceUnavailable).Says("The server can't answer right now")

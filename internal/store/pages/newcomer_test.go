@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -18,9 +19,7 @@ func TestTheChecklistLeadsOnAndIsHiddenWhereNothingCanBeDone(t *testing.T) {
 		if len(p.Having("href", "/w/fresh/console")) < 2 { // the button of the page is the other
 			t.Error("the first call does not lead to the console")
 		}
-		if _, err := s.AddMember(t.Context(), operator, "fresh", email("viewer"), store.RoleViewer); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.AddMember(t.Context(), operator, "fresh", email("viewer"), store.RoleViewer))(t)
 		s.as(t, "viewer").Get("/w/fresh").SilentAbout("Set up", "First purchase")
 	})
 }
@@ -58,9 +57,7 @@ func TestAnInvitationNamesWorkspaceRoleAndInviter(t *testing.T) {
 		p := s.as(t, "owner").Post("/w/ada/settings/members", "email", "new@shop.example", "role", "manager").Status(http.StatusOK)
 		p.Says("owner@shop.example invites you to the workspace ada with the role Manager.", "It works once, until 8 Nov 2026, 12:00 UTC")
 		_, token, err := s.Invite(t.Context(), operator, "ada", "fresh@shop.example", store.RoleViewer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		b := s.browser(t)
 		if got := b.Post("/invite", "token", token).Status(http.StatusUnprocessableEntity).Value("email"); got != "fresh@shop.example" {
 			t.Errorf("the e-mail is %q", got)

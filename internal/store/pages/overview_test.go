@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/requests"
 )
@@ -29,10 +30,7 @@ func TestTheOverviewHasTheNumbersOfAWorkspace(t *testing.T) {
 
 func TestTheOverviewListsWhatIsToDoUntilItIsDone(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
-		keys, err := s.Keys(t.Context(), operator, "ada")
-		if err != nil {
-			t.Fatal(err)
-		}
+		keys := must.Get(s.Keys(t.Context(), operator, "ada"))(t)
 		for _, k := range keys {
 			if _, err := s.RevokeKey(t.Context(), operator, k.ID); err != nil && !fault.HasCode(err, "key_revoked") {
 				t.Fatal(err)
@@ -58,9 +56,7 @@ func TestTheOverviewListsWhatIsToDoUntilItIsDone(t *testing.T) {
 func TestPagesStayWhenTheLogOfCallsIsGone(t *testing.T) {
 	t.Parallel()
 	db := teamStore.New(t, dbtest.SQLite)
-	if err := os.WriteFile(filepath.Join(db.Dir, requests.DatabaseName), []byte("not a database, but long enough for one to look at it"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(db.Dir, requests.DatabaseName), []byte("not a database, but long enough for one to look at it"), 0o600))
 	s := openTeam(t, db)
 	b := s.as(t, "viewer")
 	b.Get("/w/ada").Status(http.StatusOK).Says("The log of calls can't be read at present.", "Last purchases")

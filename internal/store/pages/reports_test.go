@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/store"
@@ -20,10 +21,7 @@ import (
 // logCalls puts calls of the workspace ada into the log, which have it then.
 func (s team) logCalls(t *testing.T, calls ...requests.Entry) {
 	t.Helper()
-	ws, err := s.Workspace(t.Context(), operator, "ada")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ws := must.Get(s.Workspace(t.Context(), operator, "ada"))(t)
 	for i, c := range calls {
 		c.Number, c.Workspace, c.Endpoint, c.Method = requestid.First(today)+requestid.Number(i), ws.ID, "/api/purchases/validation", http.MethodPost
 		s.Requests.Put(&c)
@@ -59,9 +57,7 @@ func (s team) sellThree(t *testing.T) {
 	s.sell(t, store.Purchase{Code: "sold-today", Price: 4900, Currency: "USD", SoldAt: countersign.At(last)})
 	s.sell(t, store.Purchase{Code: "sold-before", Price: 1050, Currency: "EUR", ItemID: 101, SoldAt: countersign.At(before)})
 	_, gone := s.sell(t, store.Purchase{Code: "sold-and-gone", Price: 100, Currency: "USD", SoldAt: countersign.At(before)})
-	if _, err := s.EndPurchase(t.Context(), operator, gone.Code, store.StateRefunded); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.EndPurchase(t.Context(), operator, gone.Code, store.StateRefunded))(t)
 }
 
 func TestAReportCountsSalesByDayAndByItem(t *testing.T) {
@@ -123,9 +119,7 @@ func TestAReportOfDaysHasAChartOfItsTable(t *testing.T) {
 func TestAReportCountsCalls(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		k, _, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "=till()", Class: store.ClassSecret})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		s.logCalls(t, requests.Entry{Key: k.ID, Item: 1229, Status: 200}, requests.Entry{Key: k.ID, Item: 1229, Status: 200},
 			requests.Entry{Key: k.ID, Status: 404, Reason: "purchase_not_found"})
 		b := s.as(t, "viewer")
@@ -149,13 +143,9 @@ func TestAReportCountsLicensesAndDownloads(t *testing.T) {
 		_, sold := s.sell(t, store.Purchase{Code: "to-be-licensed"})
 		s.license(t, sold.Code, "a.example")
 		s.license(t, sold.Code, "localhost")
-		if _, err := s.Media.SetItem(t.Context(), operator, sold.ItemID, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Media.SetItem(t.Context(), operator, sold.ItemID, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}))(t)
 		token, _, err := s.Media.CreateLink(t.Context(), operator, sold.ID, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		s.browser(t).Get("/download/" + token).Status(http.StatusOK)
 		b := s.as(t, "viewer")
 		for metric, want := range map[string]string{"licenses": "2", "downloads": "1"} {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/webtest"
@@ -41,9 +42,7 @@ func TestPagesSayThatTheLogOfCallsIsDamaged(t *testing.T) {
 	path, value := s.makeKey(t, "till")
 	id := s.call(t, value)
 	b := s.as(t, "manager")
-	if err := s.Requests.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Requests.Close())
 	storetest.Damage(t, filepath.Join(db.Dir, requests.DatabaseName))
 	for _, page := range []string{"/w/ada/requests", "/w/ada/requests?id=" + id, "/w/ada/requests/" + id, "/w/ada/reports.csv?metric=failed"} {
 		b.Get(page).Status(http.StatusServiceUnavailable).Says("The log of API requests is damaged")

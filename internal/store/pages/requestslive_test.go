@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
@@ -19,18 +20,12 @@ type stream struct {
 
 func open(t *testing.T, b *webtest.Browser, path string, headers ...string) stream {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.Address+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, b.Address+path, nil))(t)
 	r.Header.Set("Accept", "text/event-stream")
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	res, err := b.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(b.Do(r))(t)
 	t.Cleanup(func() { res.Body.Close() })
 	return stream{res, bufio.NewScanner(res.Body)}
 }
@@ -79,15 +74,10 @@ func TestCallsAreFollowed(t *testing.T) {
 
 func TestAStreamOfCallsEndsWithTheRightToSeeThem(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
-		viewer, err := s.People().UserNamed(t.Context(), operator, email("viewer"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		viewer := must.Get(s.People().UserNamed(t.Context(), operator, email("viewer")))(t)
 		owner := s.as(t, "owner")
 		removed, ended := open(t, s.as(t, "viewer"), "/w/ada/requests/live"), open(t, owner, "/w/ada/requests/live")
-		if _, err := s.RemoveMember(t.Context(), operator, "ada", viewer.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.RemoveMember(t.Context(), operator, "ada", viewer.ID))(t)
 		removed.until("")
 		owner.Post("/logout")
 		ended.until("")
@@ -114,9 +104,7 @@ func TestStreamsOfCallsAreBounded(t *testing.T) {
 			if err == nil {
 				_, _, err = s.AcceptAsNew(t.Context(), people.Origin{}, token, name, password)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			one := s.browser(t)
 			one.Post("/login", "email", name, "password", password).LeadsTo("/")
 			for range 4 {

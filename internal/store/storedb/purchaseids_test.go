@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/google/go-cmp/cmp"
 )
@@ -13,10 +14,7 @@ import (
 // ids lists the ids of all purchases in the order of their digests, 0 for none.
 func ids(t *testing.T, db *DB) []int64 {
 	t.Helper()
-	list, err := sqldb.List(t.Context(), db.Queries, sqldb.Value[int64], `SELECT coalesce(id, 0) FROM purchases ORDER BY code_digest`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(sqldb.List(t.Context(), db.Queries, sqldb.Value[int64], `SELECT coalesce(id, 0) FROM purchases ORDER BY code_digest`))(t)
 	return list
 }
 
@@ -55,17 +53,12 @@ func TestTheNumberingGoesOnWhereItWas(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := openMigrated(t, at, Schemas)
 		oldPurchases(t, db, 10, 20, 30, 40)
-		if _, err := db.Exec(t.Context(), `UPDATE purchases SET id = code_digest / 10 + 3 WHERE code_digest IN (20, 30)`); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Exec(t.Context(), `UPDATE purchases SET id = code_digest / 10 + 3 WHERE code_digest IN (20, 30)`))(t)
 		for range 2 {
 			var told []int64
-			err := db.DB.DB().Session(t.Context(), func(session *sqldb.DB) error {
+			must.Do(t, db.DB.DB().Session(t.Context(), func(session *sqldb.DB) error {
 				return numberPurchases(t.Context(), session, func(done, total int64) { told = append(told, done, total) })
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			if diff := cmp.Diff([]int64{7, 5, 6, 8}, ids(t, db)); diff != "" {
 				t.Error(diff)
 			}

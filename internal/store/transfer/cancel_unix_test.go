@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
 
@@ -25,9 +26,7 @@ func whileReading(t *testing.T, f *storetest.Fixture, during func()) {
 	if err == nil {
 		err = syscall.Mkfifo(path, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
@@ -49,9 +48,7 @@ func TestACancelledImportWritesNothing(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		before := f.MustExport(t, false)
 		queued := f.StartImport(t, storetest.Uploaded, storetest.KilledSales())
-		if err := f.Transfer.Cancel(t.Context(), storetest.Operator, queued); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Transfer.Cancel(t.Context(), storetest.Operator, queued))
 		if got := uploads(t, f); len(got) != 0 {
 			t.Errorf("uploads %q", got)
 		}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -287,10 +288,7 @@ func TestOfTenThousandRowsTheBadOnesComeBackWithTheirReasons(t *testing.T) {
 		run := func() transfer.ImportReport {
 			t.Helper()
 			reasons, rejects = map[int]string{}, nil
-			r, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(manySales()), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(manySales()), o))(t)
 			return r
 		}
 		o.DryRun = true

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -15,9 +16,7 @@ import (
 func rowsOf(t testing.TB, file string) (rows []string) {
 	t.Helper()
 	r := newCSVReader(strings.NewReader(file), "")
-	if _, err := r.header(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.header())(t)
 	for r.next() {
 		cells, err := r.cells()
 		if err != nil {
@@ -62,9 +61,7 @@ func TestRowsAreFoundWithTheirLines(t *testing.T) {
 func TestAQuoteThatNeverEndsIsReadInBoundedMemory(t *testing.T) {
 	file := "a,b\n\"1,2\n" + strings.Repeat("3,4\n", 4*maxLine/4)
 	r := newCSVReader(strings.NewReader(file), "")
-	if _, err := r.header(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.header())(t)
 	if !r.next() {
 		t.Fatal("no row")
 	}

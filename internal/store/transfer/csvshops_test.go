@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -54,14 +55,8 @@ func isGood(code string) bool {
 // rows are the header and the rows of the file.
 func (s shopExport) rows(t *testing.T) [][]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "shops", s.name+".csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("testdata", "shops", s.name+".csv")))(t)
+	rows := must.Get(csv.NewReader(bytes.NewReader(text)).ReadAll())(t)
 	return rows
 }
 
@@ -117,12 +112,10 @@ func isCode(text string) bool {
 
 func purchasesOf(t *testing.T, f *storetest.Fixture) (all []storedb.Purchase) {
 	t.Helper()
-	if err := f.Purchases(t.Context(), storetest.Operator, "ada", storedb.PurchaseFilter{}, func(p storedb.Purchase) error {
+	must.Do(t, f.Purchases(t.Context(), storetest.Operator, "ada", storedb.PurchaseFilter{}, func(p storedb.Purchase) error {
 		all = append(all, p)
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 

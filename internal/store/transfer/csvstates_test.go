@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -72,13 +73,10 @@ func TestOnlySalesThatWerePaidAndNotTakenBackAreGood(t *testing.T) {
 func codesAndStates(t *testing.T, f *storetest.Fixture) string {
 	t.Helper()
 	var all []string
-	err := f.Purchases(t.Context(), storetest.Operator, "ada", store.PurchaseFilter{}, func(p store.Purchase) error {
+	must.Do(t, f.Purchases(t.Context(), storetest.Operator, "ada", store.PurchaseFilter{}, func(p store.Purchase) error {
 		all = append(all, p.Code+" "+string(p.State))
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	slices.Sort(all)
 	return strings.Join(all, " ")
 }

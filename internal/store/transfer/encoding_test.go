@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
@@ -31,9 +32,7 @@ func TestRowsInAnotherEncodingComeBackInColumns(t *testing.T) {
 				o.SkipBad, o.CSV.Encoding = true, c.encoding
 				file := ""
 				o.Bad = func(_ int, _ string, raw []byte) { file += string(raw) + "\n" }
-				if _, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(header+"\n"+c.rows), o); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(header+"\n"+c.rows), o))(t)
 				if want := header + ",reason\n" + c.rejected; strings.TrimPrefix(file, "\ufeff") != want {
 					t.Errorf("%q, want %q", file, want)
 				}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -33,9 +34,7 @@ func fill(t *testing.T, f *storetest.Fixture) {
 	if _, _, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.RevokeKey(t.Context(), storetest.Operator, k.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.RevokeKey(t.Context(), storetest.Operator, k.ID))(t)
 }
 
 // Export, import into an empty store, export: the same bytes, on either engine
@@ -73,9 +72,7 @@ func TestExportIsInTheOrderOfNaturalKeys(t *testing.T) {
 				Username     string
 				PurchaseCode string `json:"purchase_code"`
 			}
-			if err := json.Unmarshal([]byte(line), &names); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(line), &names))
 			kinds = append(kinds, names.Type)
 			switch names.Type {
 			case "workspace":
@@ -107,9 +104,7 @@ func TestValuesOfKeysAreExportedOnlyWhenAskedFor(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		k, first := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		_, second, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		audits := len(f.Audits(t))
 		without := f.MustExport(t, false)
 		if strings.Contains(without, first) || strings.Contains(without, second) || !strings.Contains(without, `"name":"web"`) {

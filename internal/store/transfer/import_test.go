@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -159,13 +160,10 @@ func TestClashOfCodes(t *testing.T) {
 				}
 				var got []string
 				for _, workspace := range []string{"ada", "bob"} {
-					err := f.Purchases(t.Context(), storetest.Operator, workspace, store.PurchaseFilter{}, func(p store.Purchase) error {
+					must.Do(t, f.Purchases(t.Context(), storetest.Operator, workspace, store.PurchaseFilter{}, func(p store.Purchase) error {
 						got = append(got, workspace, storetest.Text(int(p.ItemID)), p.Code)
 						return nil
-					})
-					if err != nil {
-						t.Fatal(err)
-					}
+					}))
 				}
 				if strings.Join(got, " ") != c.want {
 					t.Errorf("purchases %s, want %s", strings.Join(got, " "), c.want)
@@ -180,12 +178,9 @@ func TestBadLinesComeWithTheirTexts(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		file := []string{"nonsense", storetest.PurchaseText("ada", 1, "code"), "", storetest.PurchaseText("bob", 3, "CODE"), `{"type":"x"}`}
 		got := map[int]string{}
-		_, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(storetest.Lines(file...)), transfer.ImportOptions{
+		must.Get(f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(storetest.Lines(file...)), transfer.ImportOptions{
 			Bad: func(line int, _ string, raw []byte) { got[line] = string(raw) },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		if diff := cmp.Diff(map[int]string{1: file[0], 4: file[3], 5: file[4]}, got); diff != "" {
 			t.Error(diff)
 		}
@@ -239,10 +234,7 @@ func TestTimeOfAChangedState(t *testing.T) {
 						t.Errorf("the second time: %+v", again.Purchases)
 					}
 				}
-				shown, err := f.Validation.Show(t.Context(), storetest.Operator, "code")
-				if err != nil {
-					t.Fatal(err)
-				}
+				shown := must.Get(f.Validation.Show(t.Context(), storetest.Operator, "code"))(t)
 				got := string(shown.Purchase.State)
 				if !shown.Purchase.StateAt.IsZero() {
 					got += " " + shown.Purchase.StateAt.String()
@@ -264,9 +256,6 @@ func mustImportSample(t testing.TB, f *storetest.Fixture, o sample.Options) {
 // sampleText is the sample shop as JSON Lines.
 func sampleText(t testing.TB, o sample.Options) string {
 	t.Helper()
-	text, err := io.ReadAll(sample.Reader(o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(sample.Reader(o)))(t)
 	return string(text)
 }

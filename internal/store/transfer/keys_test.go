@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -85,9 +86,7 @@ func TestOldFileDoesNotUndoWhatWasDoneToAKey(t *testing.T) {
 		k := f.KeyNamed(t, "ada", "web")
 
 		_, fresh, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if report := f.MustImport(t, file); report.Keys.Same != 1 {
 			t.Errorf("after a rotation: %+v", report.Keys)
 		}
@@ -97,9 +96,7 @@ func TestOldFileDoesNotUndoWhatWasDoneToAKey(t *testing.T) {
 		storetest.WantError(t, err, "key_expired")
 
 		revoked, err := f.RevokeKey(t.Context(), storetest.Operator, k.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, line := range []string{file, storetest.Lines(storetest.KeyText("ada", "web", `"revoked_at":null`)), storetest.Lines(storetest.KeyText("ada", "web", `"revoked_at":"2027-01-01T00:00:00Z"`))} {
 			if report := f.MustImport(t, line); report.Keys.Same != 1 {
 				t.Errorf("after a revocation: %+v", report.Keys)
@@ -133,9 +130,7 @@ func TestRevocationIsNotLostToAnImportUnderWay(t *testing.T) {
 	var revoked error
 	end := countersign.At(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
 	err := s.Transfer.ImportKey(t.Context(), "ada", "web", end, func() { _, revoked = other.RevokeKey(t.Context(), storetest.Operator, k.ID) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	keys, err := s.Keys(t.Context(), storetest.Operator, "ada")
 	if err != nil || len(keys) != 1 {
 		t.Fatalf("%d keys, %v", len(keys), err)

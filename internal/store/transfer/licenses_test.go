@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
@@ -20,13 +21,9 @@ func TestLicensesComeAlongInExportAndImport(t *testing.T) {
 		f.Issue(t, "one", "localhost")
 		f.Issue(t, "two", "shop.example")
 		moved, err := f.Licensing.Move(t.Context(), storetest.Buyer, storetest.Issuer, "two", "", "new.example")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		bobs := f.Issue(t, "bobs", "shop.example")
-		if _, err := f.Licensing.Revoke(t.Context(), storetest.Operator, bobs.License.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licensing.Revoke(t.Context(), storetest.Operator, bobs.License.ID))(t)
 		file := f.MustExport(t, false)
 		other := storetest.Prepared(t, dbtest.New(t, f.At.Engine))
 		report := other.MustImport(t, file)
@@ -60,9 +57,7 @@ func TestAnOlderFileUndoesNoEndOfALicense(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		l := f.Issue(t, "one", "shop.example")
 		older := f.MustExport(t, false)
-		if _, err := f.Licensing.Move(t.Context(), storetest.Buyer, storetest.Issuer, "one", "", "new.example"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licensing.Move(t.Context(), storetest.Buyer, storetest.Issuer, "one", "", "new.example"))(t)
 		newer := f.MustExport(t, false)
 		if report := f.MustImport(t, older); report.Licenses != (transfer.Moved{Same: 1}) {
 			t.Errorf("%+v", report.Licenses)
@@ -126,10 +121,7 @@ func TestBadLinesOfLicenses(t *testing.T) {
 func TestLicensingInLines(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		show := func() licensing.Rule {
-			i, err := f.ShowItem(t.Context(), storetest.Operator, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := must.Get(f.ShowItem(t.Context(), storetest.Operator, 1))(t)
 			return i.Licensing
 		}
 		if got := show(); got.RegularDomains != 1 || got.ExtendedDomains != 1 || got.MovesAYear != 3 || got.MoveWaitHours != 24 || got.Wildcard {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
@@ -76,10 +77,7 @@ func TestFewImportsOfAWorkspaceWait(t *testing.T) {
 		}
 		var last int64
 		for range 10 {
-			id, err := start("ada")
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := must.Get(start("ada"))(t)
 			last = id
 		}
 		_, err := start("ada")
@@ -91,22 +89,16 @@ func TestFewImportsOfAWorkspaceWait(t *testing.T) {
 			t.Errorf("%d files", got)
 		}
 		waiting, err := f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, dry := range []bool{true, false} {
 			how := storetest.Uploaded
 			how.DryRun = dry
 			_, err = f.Transfer.Confirm(t.Context(), storetest.Operator, waiting, how)
 			storetest.WantError(t, err, "imports_waiting")
 		}
-		if err := f.Transfer.Cancel(t.Context(), storetest.Operator, last); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Transfer.Cancel(t.Context(), storetest.Operator, last))
 		id, err := f.Transfer.Confirm(t.Context(), storetest.Operator, waiting, storetest.Uploaded)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		storetest.RunJobs(t, f.Transfer.Queue())
 		if job, err := f.Transfer.Progress(t.Context(), storetest.Operator, id); err != nil || job.State != jobs.Done {
 			t.Errorf("%+v, %v", job, err)
@@ -125,9 +117,7 @@ func TestFewUploadsOfAWorkspaceWait(t *testing.T) {
 			return err
 		}
 		for range 10 {
-			if err := upload("ada"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, upload("ada"))
 		}
 		discarded := last
 		storetest.WantError(t, upload("ada"), "uploads_waiting")
@@ -137,9 +127,7 @@ func TestFewUploadsOfAWorkspaceWait(t *testing.T) {
 		if err := upload("bob"); err != nil {
 			t.Errorf("another workspace: %v", err)
 		}
-		if err := f.Transfer.Discard(t.Context(), storetest.Operator, discarded); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Transfer.Discard(t.Context(), storetest.Operator, discarded))
 		if err := upload("ada"); err != nil {
 			t.Errorf("when one was discarded: %v", err)
 		}

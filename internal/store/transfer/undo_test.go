@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -91,9 +92,7 @@ func TestAnUndoLeavesAloneWhatHasChangedSince(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			storetest.EitherShops(t, func(t *testing.T, f *storetest.Fixture) {
 				id, _, _ := f.ImportToUndo(t)
-				if err := c.act(t, f); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, c.act(t, f))
 				after := f.MustExport(t, false)
 				report, err := f.Transfer.Undo(t.Context(), storetest.Operator, id, false)
 				var left []string
@@ -128,9 +127,7 @@ func TestAnImportCanBeUndoneForADay(t *testing.T) {
 		if got := f.MustExport(t, false); got != after {
 			t.Error(storetest.FirstDifference(after, got))
 		}
-		if err := f.Transfer.Prune(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Transfer.Prune(t.Context()))
 		if n := f.Rows(t, "imports") + f.Rows(t, "import_items") + f.Rows(t, "import_purchases"); n != 0 {
 			t.Errorf("%d rows are left", n)
 		}
@@ -180,9 +177,7 @@ func TestAnUndoIsServedAtOnce(t *testing.T) {
 		if !valid("new-1") || !valid("old-1") {
 			t.Fatal("not valid before the undo")
 		}
-		if _, err := f.Transfer.Undo(t.Context(), storetest.Operator, id, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Transfer.Undo(t.Context(), storetest.Operator, id, false))(t)
 		if valid("new-1") || valid("old-1") || !valid("old-2") {
 			t.Error("the undo is not seen")
 		}

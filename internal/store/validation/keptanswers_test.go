@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -27,9 +28,7 @@ const keptCode = "kept-code"
 func TestKeptAnswersFollowEveryChange(t *testing.T) {
 	for name, c := range map[string]change{
 		"a refund": {func(t *testing.T, f *storetest.Fixture) {
-			if _, err := f.EndPurchase(t.Context(), storetest.Operator, keptCode, store.StateRefunded); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.EndPurchase(t.Context(), storetest.Operator, keptCode, store.StateRefunded))(t)
 		}, storedb.TopicPurchases, "purchase_refunded", 2, "Item 1", "ada@shop.example"},
 		"an import of a purchase": {func(t *testing.T, f *storetest.Fixture) {
 			f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, keptCode, `"state":"revoked"`)))

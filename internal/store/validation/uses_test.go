@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
@@ -15,10 +16,7 @@ import (
 // used is what the list of keys tells of a key's use.
 func used(t testing.TB, f *storetest.Fixture, id int64) string {
 	t.Helper()
-	k, err := f.DB().Key(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(f.DB().Key(t.Context(), id))(t)
 	if k.LastUsedAt.IsZero() {
 		return fmt.Sprintf("%d", k.UsedCount)
 	}
@@ -33,9 +31,7 @@ func TestUsesAreWrittenInABatchOffTheRequestsPath(t *testing.T) {
 		changes := f.Rows(t, "changes")
 		ask := func(token string, address string) {
 			t.Helper()
-			if _, err := f.Validation.Authenticate(t.Context(), token, netip.MustParseAddr(address)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Validation.Authenticate(t.Context(), token, netip.MustParseAddr(address)))(t)
 		}
 		ask(token, "192.0.2.1")
 		ask(token, "192.0.2.2")
@@ -68,9 +64,7 @@ func TestUsesAreWrittenInABatchOffTheRequestsPath(t *testing.T) {
 func TestWhatDoesNotOpenIsNoUse(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		k, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
-		if _, err := f.RevokeKey(t.Context(), storetest.Operator, k.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.RevokeKey(t.Context(), storetest.Operator, k.ID))(t)
 		_, err := f.Validation.Authenticate(t.Context(), token, storetest.Client)
 		storetest.WantError(t, err, "key_revoked")
 		f.Validation.Close(t.Context())
@@ -85,9 +79,7 @@ func TestUsesThatCannotBeWrittenAreKept(t *testing.T) {
 		k, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		use := func() {
 			t.Helper()
-			if _, err := f.Validation.Authenticate(t.Context(), token, storetest.Client); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Validation.Authenticate(t.Context(), token, storetest.Client))(t)
 		}
 		use()
 		f.Clock.Set(storetest.Noon.Add(time.Minute))
@@ -109,19 +101,10 @@ func TestCloseWritesTheLastUses(t *testing.T) {
 	storetest.TwoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
 		reader := storetest.Prepared(t, place)
 		k, token := reader.MustCreate(t, store.NewKey{Workspace: "ada"})
-		s, err := store.Open(t.Context(), storetest.OptionsOf(place, reader.Clock))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Prepare(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Validation.Authenticate(t.Context(), token, storetest.Client); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(store.Open(t.Context(), storetest.OptionsOf(place, reader.Clock)))(t)
+		must.Do(t, s.Prepare(t.Context()))
+		must.Get(s.Validation.Authenticate(t.Context(), token, storetest.Client))(t)
+		must.Do(t, s.Close())
 		if got := used(t, reader, k.ID); got != "1, last 2026-11-01T12:00:00Z from 192.0.2.7" {
 			t.Errorf("used %s", got)
 		}

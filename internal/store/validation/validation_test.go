@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -76,10 +77,7 @@ func TestSupportedUntil(t *testing.T) {
 				member = `"supported_until":"` + c.sold + `"`
 			}
 			f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", c.item, "code-"+storetest.Text(i), member)))
-			valid, err := f.Validation.Validate(t.Context(), f.ActorOf(t, token), "code-"+storetest.Text(i))
-			if err != nil {
-				t.Fatal(err)
-			}
+			valid := must.Get(f.Validation.Validate(t.Context(), f.ActorOf(t, token), "code-"+storetest.Text(i)))(t)
 			got := ""
 			if until := storetest.Read(t, valid).SupportedUntil; until != nil {
 				got = until.String()
@@ -96,10 +94,7 @@ func TestValidPurchaseIsPrintedAsItWasSold(t *testing.T) {
 		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "Code-ABC", `"license_type":"Extended"`, `"price":198.5`, `"currency":"EUR"`,
 			`"downloaded":true`, `"buyer":{"name":"Buyer","email":"buyer@inbox.example"}`)))
 		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
-		valid, err := f.Validation.Validate(t.Context(), f.ActorOf(t, token), " cODE-abc\n")
-		if err != nil {
-			t.Fatal(err)
-		}
+		valid := must.Get(f.Validation.Validate(t.Context(), f.ActorOf(t, token), " cODE-abc\n"))(t)
 		want := countersign.Purchase{
 			PurchaseCode: "Code-ABC", LicenseType: "Extended", Price: 19850, Currency: "EUR", Downloaded: true, Date: storetest.Timestamp("2024-04-27T12:00:00Z"),
 		}
