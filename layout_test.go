@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"e2e/play":                  {"internal/play/playfake"},
 	"internal/addon/access":     {"internal/addon/addondb", "internal/backup", "internal/fault", "internal/keyfile", "internal/people", "internal/sqldb"},
 	"internal/addon/addondb":    {"", "internal/jobs", "internal/people/peopledb", "internal/sqldb"},
-	"internal/addon/addontest":  {"", "internal/addon", "internal/addon/addondb", "internal/addon/iap", "internal/addon/settings", "internal/dbtest", "internal/people", "internal/sqldb"},
+	"internal/addon/addontest":  {"", "internal/addon", "internal/addon/addondb", "internal/addon/iap", "internal/addon/settings", "internal/dbtest", "internal/must", "internal/people", "internal/sqldb"},
 	"internal/addon/api":        {"", "internal/addon", "internal/addon/events", "internal/addon/membership", "internal/addon/settings", "internal/fault", "internal/limit", "internal/people", "internal/play", "internal/prepared", "internal/sqldb", "internal/web", "internal/wording"},
 	"internal/addon/entitle":    {"internal/play"},
 	"internal/addon/events":     {"", "internal/addon/access", "internal/addon/addondb", "internal/addon/input", "internal/dial", "internal/fault", "internal/health", "internal/hook", "internal/jobs", "internal/keyfile", "internal/people", "internal/sqldb"},

@@ -18,6 +18,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/usertoken"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -57,7 +58,7 @@ func newSiteAt(t testing.TB, at dbtest.DB, playURL string) *site {
 	s.clock.Move(time.Hour)
 	var err error
 	s.setupToken, _, err = s.NewSetupLink(t.Context(), operator)
-	check(t, err)
+	must.Do(t, err)
 	if err := s.Prepare(t.Context()); err == nil || !strings.Contains(err.Error(), "update_needed") {
 		t.Fatalf("before the first update: %v", err)
 	}
@@ -69,13 +70,13 @@ func (s *site) update(t testing.TB) *site {
 	t.Helper()
 	ctx := t.Context()
 	_, err := s.Update(ctx, operator, nil)
-	check(t, err)
+	must.Do(t, err)
 	all, err := s.Credentials(ctx, operator)
-	check(t, err)
+	must.Do(t, err)
 	_, s.pair, err = s.RevealCredential(ctx, operator, all[0].ID)
-	check(t, err)
+	must.Do(t, err)
 	s.webToken, _, err = s.NewWebToken(ctx, operator)
-	check(t, err)
+	must.Do(t, err)
 	return s
 }
 
@@ -84,18 +85,17 @@ func (s *site) fill(t testing.TB) *site {
 	t.Helper()
 	ctx := t.Context()
 	for _, p := range []iap.Package{{ID: 2, Name: "Gold & <more>", Rank: 2, Paid: true}, {ID: 3, Name: "Basic"}, {ID: 1, Name: "Silver", Rank: 1, Paid: true}} {
-		check(t, s.IAP.AddPackage(ctx, operator, p))
+		must.Do(t, s.IAP.AddPackage(ctx, operator, p))
 	}
 	for _, k := range []struct {
 		key   string
 		kind  settings.Type
 		value string
 	}{{"showAds", settings.TypeBool, "false"}, {"minBuild", settings.TypeNumber, "42"}, {"legalNotice", settings.TypeText, notice}} {
-		_, err := s.Settings.AddKey(ctx, operator, settings.Edit{}, k.key, k.kind, k.value)
-		check(t, err)
+		must.Get(s.Settings.AddKey(ctx, operator, settings.Edit{}, k.key, k.kind, k.value))(t)
 	}
 	s.serviceAccountFile = serviceAccountFile()
-	_, err := s.Settings.Set(ctx, operator, settings.Edit{}, map[string]string{
+	must.Get(s.Settings.Set(ctx, operator, settings.Edit{}, map[string]string{
 		settings.KeyAppName:                   "Café Social & <Größe> ☕",
 		settings.KeyIDPIOSClientID:            "123456789012-ios0abc1def2.apps.googleusercontent.com",
 		settings.KeyIDPAndroidClientID:        "123456789012-web0abc1def2.apps.googleusercontent.com",
@@ -109,10 +109,8 @@ func (s *site) fill(t testing.TB) *site {
 		iap.KeyPackageName:                    "com.cafe.social",
 		iap.KeyServiceAccount:                 s.serviceAccountFile,
 		iap.KeyProductMap:                     `{"store":{"silver.monthly":1,"gold.promo":2,"gold.monthly":2}}`,
-	})
-	check(t, err)
-	_, err = s.Settings.Publish(ctx, operator, 0, "Opening")
-	check(t, err)
+	}))(t)
+	must.Get(s.Settings.Publish(ctx, operator, 0, "Opening"))(t)
 	return s
 }
 
@@ -177,17 +175,10 @@ func serviceAccountFile() string {
 	}))
 }
 
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // again opens the same addon once more, as another process would.
 func again(t testing.TB, at dbtest.DB) *addon.Addon {
 	t.Helper()
 	a := addontest.Open(t, at, addon.Options{Now: now})
-	check(t, a.Prepare(t.Context()))
+	must.Do(t, a.Prepare(t.Context()))
 	return a
 }

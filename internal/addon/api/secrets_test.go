@@ -16,6 +16,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -28,22 +29,22 @@ func (s *site) secrets(t *testing.T) map[string]string {
 		PrivateKeyID string `json:"private_key_id"`
 		ClientEmail  string `json:"client_email"`
 	}
-	check(t, json.Unmarshal([]byte(s.serviceAccountFile), &file))
+	must.Do(t, json.Unmarshal([]byte(s.serviceAccountFile), &file))
 	_, second, err := s.CreateCredential(ctx, operator, "A second pair")
-	check(t, err)
+	must.Do(t, err)
 	user, err := s.People().CreateAdministrator(ctx, operator, "ana@cafe.example", "correct horse battery")
-	check(t, err)
+	must.Do(t, err)
 	ana := user.Actor(people.Origin{})
 	totp, err := s.People().BeginTOTP(ctx, ana, "correct horse battery", "Countersign addon")
-	check(t, err)
+	must.Do(t, err)
 	signInLink, _, err := s.People().NewSignInLink(ctx, operator, user.Email)
-	check(t, err)
+	must.Do(t, err)
 	session := "ZmFrZS1zZXNzaW9uLXRva2VuLW9mLWFuYS0wMDAwMQ"
-	check(t, s.People().SaveSession(ctx, session, people.SavedSession{
+	must.Do(t, s.People().SaveSession(ctx, session, people.SavedSession{
 		User: user.ID, Generation: user.Generation, Data: []byte("data of ana's session"), Expires: today.AddDate(0, 0, 1),
 	}))
 	webToken, _, err := s.NewWebToken(ctx, operator)
-	check(t, err)
+	must.Do(t, err)
 	return map[string]string{
 		"service account: file": s.serviceAccountFile, "service account: key": pemBody(file.PrivateKey),
 		"service account: id of the key": file.PrivateKeyID, "service account: e-mail": file.ClientEmail,
@@ -62,7 +63,7 @@ func pemBody(text string) string { return strings.Split(text, "\n")[1] }
 func (s *site) keyFiles(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	check(t, filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.Contains(d.Name(), ".db") {
 			return err
 		}
@@ -154,7 +155,7 @@ func headerText(h http.Header) string {
 func TestOnlyPublicSettingsAreServed(t *testing.T) {
 	s := filled(t, dbtest.New(t, dbtest.SQLite))
 	var served map[string]any
-	check(t, json.Unmarshal(get(api.New(s.Addon, options()), "/api-addons/app/settings").Body.Bytes(), &served))
+	must.Do(t, json.Unmarshal(get(api.New(s.Addon, options()), "/api-addons/app/settings").Body.Bytes(), &served))
 	for _, d := range settings.Definitions() {
 		if _, there := served[d.Key]; there != d.Public || d.Public && d.Secret {
 			t.Errorf("%s: served %t, public %t, secret %t", d.Key, there, d.Public, d.Secret)
@@ -186,7 +187,7 @@ func TestNoSecretIsShownToPrograms(t *testing.T) {
 		var file struct {
 			PrivateKey string `json:"private_key"`
 		}
-		check(t, json.Unmarshal([]byte(s.serviceAccountFile), &file))
+		must.Do(t, json.Unmarshal([]byte(s.serviceAccountFile), &file))
 		for _, secret := range []string{pemBody(file.PrivateKey), "private_key", s.pair.Key, s.pair.Secret} {
 			if strings.Contains(w.Body.String(), secret) {
 				t.Errorf("answer %d gives away a secret", i)

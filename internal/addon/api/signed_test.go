@@ -16,6 +16,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 const draftPath = "/api-addons/admin/app/settings"
@@ -184,8 +185,7 @@ func TestBothHalvesMustBeActive(t *testing.T) {
 		s := updated(t, at)
 		h := api.New(s.Addon, options())
 		ctx := t.Context()
-		all, err := s.Credentials(ctx, operator)
-		check(t, err)
+		all := must.Get(s.Credentials(ctx, operator))(t)
 		answers := func(t *testing.T, nonce string, status int, code string) {
 			t.Helper()
 			c := call{method: "GET", target: draftPath, key: s.pair.Key, secret: s.pair.Secret, at: today, nonce: nonce}
@@ -205,11 +205,9 @@ func TestBothHalvesMustBeActive(t *testing.T) {
 		answers(t, "nonce-both", 200, "")
 		for _, half := range []addon.Half{addon.HalfKey, addon.HalfSecret, addon.HalfBoth} {
 			t.Run(string(half), func(t *testing.T) {
-				_, err := s.SetCredentialActive(ctx, operator, all[0].ID, half, false)
-				check(t, err)
+				must.Get(s.SetCredentialActive(ctx, operator, all[0].ID, half, false))(t)
 				answers(t, "nonce-off-"+string(half), 401, "credential_inactive")
-				_, err = s.SetCredentialActive(ctx, operator, all[0].ID, half, true)
-				check(t, err)
+				must.Get(s.SetCredentialActive(ctx, operator, all[0].ID, half, true))(t)
 				answers(t, "nonce-on-"+string(half), 200, "")
 			})
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 const tokenPath = "/api-addons/auth/user-token"
@@ -39,7 +40,7 @@ func TestASiteSignsItsCallsForUserTokens(t *testing.T) {
 	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := updated(t, at)
 		_, other, err := s.CreateCredential(t.Context(), operator, "Second")
-		check(t, err)
+		must.Do(t, err)
 		h := api.New(s.Addon, options())
 		for i, tt := range []struct {
 			rule   string
@@ -67,13 +68,11 @@ func TestASiteSignsItsCallsForUserTokens(t *testing.T) {
 			}
 		}
 		for i, half := range []addon.Half{addon.HalfKey, addon.HalfSecret, addon.HalfBoth} {
-			_, err := s.SetCredentialActive(t.Context(), operator, 1, half, false)
-			check(t, err)
+			must.Get(s.SetCredentialActive(t.Context(), operator, 1, half, false))(t)
 			if status, _, reason := reasonOf(h, s.tokenCall("inactive-"+strconv.Itoa(i)).request()); status != 401 || reason != "credential_inactive" {
 				t.Errorf("%s inactive: %d %s", half, status, reason)
 			}
-			_, err = s.SetCredentialActive(t.Context(), operator, 1, half, true)
-			check(t, err)
+			must.Get(s.SetCredentialActive(t.Context(), operator, 1, half, true))(t)
 		}
 	})
 }
@@ -114,7 +113,7 @@ func TestATokenOfASignedCallIsGoodForTheApp(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, s.tokenCall("from-site-to-app").request())
 		var made struct{ Token string }
-		check(t, json.Unmarshal(w.Body.Bytes(), &made))
+		must.Do(t, json.Unmarshal(w.Body.Bytes(), &made))
 		r := httptest.NewRequest("GET", "/api-addons/auth/user", nil)
 		r.Header.Set("X-Api-Key", s.pair.Key)
 		r.Header.Set("Authorization", "Bearer "+made.Token)

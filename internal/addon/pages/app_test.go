@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -145,9 +146,7 @@ func TestOwnKeys(t *testing.T) {
 func TestARefusedRemovalOfAnOwnKeyShowsTheFormAgain(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
-		if _, err := s.Settings.AddKey(t.Context(), operator, settings.Edit{}, "limit", settings.TypeNumber, "12"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Settings.AddKey(t.Context(), operator, settings.Edit{}, "limit", settings.TypeNumber, "12"))(t)
 		before := s.audits(t)
 		refuse := func(status int, button, says string) {
 			t.Helper()
@@ -175,9 +174,7 @@ func TestARefusedRemovalOfAnOwnKeyShowsTheFormAgain(t *testing.T) {
 func TestAnOwnKeyIsRemovedWithWhateverStandsInItsField(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
-	if _, err := s.Settings.AddKey(t.Context(), operator, settings.Edit{}, "limit", settings.TypeNumber, "12"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Settings.AddKey(t.Context(), operator, settings.Edit{}, "limit", settings.TypeNumber, "12"))(t)
 	b.Fill(appPath, appPath, "do", "remove:limit", "own.limit", "twelve").LeadsTo(appPath + "#g-extra-keys")
 	s.wantValue(t, "limit", "(no setting limit)")
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addontest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -76,10 +77,7 @@ func TestExportOfALargeLog(t *testing.T) {
 	addontest.Execute(t, s.at, `INSERT INTO audit (at, actor_kind, actor, face, address, action, workspace, subject, detail, before, after)
 		SELECT at, actor_kind, actor, face, address, action, workspace, subject, '`+strings.Repeat("long ", 40_000)+`', before, after FROM audit WHERE action = 'package.add'`)
 	b := s.signedIn(t)
-	site, err := url.Parse(s.server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	site := must.Get(url.Parse(s.server.URL))(t)
 	for _, tt := range []struct {
 		rule      string
 		meanwhile func(leave func(), pieces int) error

@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/must"
 )
 
 const licensePath = "/api-addons/admin/license"
@@ -127,9 +128,7 @@ func TestThePageSaysTheSameOfEveryAddressWithoutAStore(t *testing.T) {
 			if err == nil {
 				err = s.ForgetCode(t.Context(), operator, known.Codes[0].ID)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
 		if len(said) != 1 {
 			t.Errorf("%d different pages", len(said))
@@ -245,9 +244,7 @@ func TestAFileForAnotherHostIsWarnedAbout(t *testing.T) {
 	s.mustLicense(t, store, "old.example")
 	b.Get(licensePath).Says(warning, "reached at www.shop.example", "your files are for old.example", "does not start for www.shop.example")
 	b.Get(licensePath + "/1").Says("This file is not for this address")
-	if _, err := s.MoveLicense(t.Context(), operator, 1, "old.example", "shop.example"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.MoveLicense(t.Context(), operator, 1, "old.example", "shop.example"))(t)
 	b.Get(licensePath).SilentAbout(warning)
 	b.Get(licensePath + "/2").SilentAbout("This file is not for this address")
 }

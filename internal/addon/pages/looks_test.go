@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -24,9 +25,7 @@ func TestDashboardLeadsToTheFirstStepThatIsLeft(t *testing.T) {
 	if got := mainOf(b.Get("/api-addons/admin")); got != iapPath {
 		t.Errorf("the main button leads to %q", got)
 	}
-	if err := s.IAP.Decline(t.Context(), operator, true); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.IAP.Decline(t.Context(), operator, true))
 	if got := mainOf(b.Get("/api-addons/admin")); got != licensePath {
 		t.Errorf("the main button leads to %q", got)
 	}
@@ -40,9 +39,7 @@ func TestDashboardLeadsToTheFirstStepThatIsLeft(t *testing.T) {
 	if got := mainOf(p); got != appPath+"/publish" {
 		t.Errorf("the main button leads to %q", got)
 	}
-	if _, err := s.SetCredentialActive(t.Context(), operator, 1, addon.HalfKey, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.SetCredentialActive(t.Context(), operator, 1, addon.HalfKey, false))(t)
 	if got := mainOf(b.Get("/api-addons/admin")); got != apisPath {
 		t.Errorf("the main button leads to %q", got)
 	}
@@ -122,9 +119,7 @@ func TestHealthShowsTheFindingsInGroups(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
 		b.Get("/api-addons/admin/health").Status(http.StatusOK).Says("Passed", "An administrator exists", "Apps receive version 1", "Report")
-		if _, err := s.SetCredentialActive(t.Context(), operator, 1, addon.HalfBoth, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.SetCredentialActive(t.Context(), operator, 1, addon.HalfBoth, false))(t)
 		b.Get("/api-addons/admin/health").Says("Critical", "Inactive: 1 (First pair)", "countersign addon api activate")
 	})
 }

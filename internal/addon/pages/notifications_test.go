@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/membership"
+	"github.com/countersign/countersign/internal/must"
 )
 
 const notificationsPath = "/api-addons/admin/notifications"
@@ -13,9 +14,7 @@ const notificationsPath = "/api-addons/admin/notifications"
 func (s *site) mustReceive(t *testing.T, n membership.Notification) {
 	t.Helper()
 	n.Application, n.Body = "com.example.rain", []byte("{}")
-	if err := s.Members.Receive(t.Context(), n); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Members.Receive(t.Context(), n))
 }
 
 func TestNotificationsHaveTheNamesOfTheirCodes(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -95,10 +96,7 @@ func TestPackagesThatAreWrongAreShownAgain(t *testing.T) {
 
 func (s *site) wantPackages(t *testing.T, want ...iap.Package) {
 	t.Helper()
-	got, err := s.IAP.Packages(t.Context(), operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(s.IAP.Packages(t.Context(), operator))(t)
 	same := len(got) == len(want)
 	for i := range min(len(got), len(want)) {
 		same = same && got[i] == want[i]

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/events"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -14,9 +15,7 @@ func TestAChargebackReviewIsAnsweredOnce(t *testing.T) {
 	sellers(t, func(t *testing.T, s *seller) {
 		token, _ := s.buy(t, "user-7", playfake.BuyOptions{ProductID: "gold_monthly"})
 		order := s.play.Orders(token)[0]
-		if _, err := s.play.ReviewChargeback(order); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.play.ReviewChargeback(order))(t)
 		s.mustPush(t)
 		b := s.signedIn(t)
 		b.Get(notificationsPath).Says("A buyer disputes an order", order, "Answer it", "Chargeback review")
@@ -30,10 +29,7 @@ func TestAChargebackReviewIsAnsweredOnce(t *testing.T) {
 		}
 		b.Get(notificationsPath).Says("The answer was sent to the store.", "Answered").SilentAbout("Answer it")
 		b.Post(notificationsPath+"/review", "order", order, "preference", "APPROVE").Status(http.StatusConflict).Says("it was answered already")
-		feed, err := s.Events.List(t.Context(), people.Operator("tester"), 0, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		feed := must.Get(s.Events.List(t.Context(), people.Operator("tester"), 0, 100))(t)
 		if last := feed.Events[len(feed.Events)-1]; last.Type != events.PurchaseChargeback {
 			t.Errorf("the last event is %s", last.Type)
 		}
@@ -48,8 +44,6 @@ func (s *seller) mustPush(t *testing.T) {
 		if err == nil {
 			err = s.ReceivePush(context.WithoutCancel(t.Context()), bearer, body)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -25,10 +26,7 @@ var routePattern = regexp.MustCompile(`mux\.Handle\("(GET|POST) ([^"]+)", p\.(ad
 // routes reads all addresses of a kind from routes.go: "admin" or "frame.Public".
 func routes(t *testing.T, kind string) (list []route) {
 	t.Helper()
-	text, err := os.ReadFile("routes.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("routes.go"))(t)
 	for _, m := range routePattern.FindAllStringSubmatch(string(text), -1) {
 		if m[3] == kind && !strings.Contains(m[2], "{$}") {
 			path := strings.NewReplacer("{id}", "1", "{version}", "1", "{user}", "user-1", "{purchase}", "pur_1", "{delivery}", "1", "{ref}", "0a0b0c0d0e0f").Replace(m[2])
@@ -219,10 +217,7 @@ func TestFormsThatCanNotBeReadAreRefused(t *testing.T) {
 // audits is how many lines the audit log has.
 func (s *site) audits(t *testing.T) int {
 	t.Helper()
-	lines, err := s.People().Audit(t.Context(), operator, people.AuditFilter{Limit: 500})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must.Get(s.People().Audit(t.Context(), operator, people.AuditFilter{Limit: 500}))(t)
 	return len(lines)
 }
 

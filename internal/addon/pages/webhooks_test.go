@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/events"
+	"github.com/countersign/countersign/internal/must"
 )
 
 const hooksPath = "/api-addons/admin/webhooks"
@@ -16,19 +17,14 @@ const hooksPath = "/api-addons/admin/webhooks"
 func (s *site) mustWebhook(t *testing.T, types ...events.Type) events.Webhook {
 	t.Helper()
 	w, _, err := s.Events.AddWebhook(t.Context(), operator, "https://site.example/hooks", types)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return w
 }
 
 // webhook reads the first webhook.
 func (s *site) webhook(t *testing.T) events.Webhook {
 	t.Helper()
-	w, err := s.Events.Webhook(t.Context(), operator, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(s.Events.Webhook(t.Context(), operator, 1))(t)
 	return w
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -31,10 +32,7 @@ func TestDraftIsServedOnlyOncePublished(t *testing.T) {
 		if got := string(f.Served(t).JSON); got != addontest.DefaultsServed {
 			t.Errorf("a draft is served: %s", got)
 		}
-		preview, err := f.Settings.Preview(t.Context(), operator)
-		if err != nil {
-			t.Fatal(err)
-		}
+		preview := must.Get(f.Settings.Preview(t.Context(), operator))(t)
 		f.Clock.Move(60e9)
 		p := f.MustPublish(t, "a name")
 		want := strings.Replace(addontest.DefaultsServed, "My app", "Tuneful", 1)
@@ -146,9 +144,7 @@ func TestEveryVersionIsKept(t *testing.T) {
 			t.Errorf("page %+v, %v", page, err)
 		}
 		two, err := f.Settings.Version(ctx, operator, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if diff := cmp.Diff([]settings.Change{{Key: settings.KeyAppName, Label: "App name", Before: "One", After: "Two"}}, two.Changes); diff != "" {
 			t.Error(diff)
 		}
@@ -176,9 +172,7 @@ func TestRollbackServesAnEarlierVersionAgain(t *testing.T) {
 		ctx := t.Context()
 		first := f.Served(t)
 		f.MustSet(t, map[string]string{settings.KeyAppName: "Two", settings.KeyStreamAppID: "s"})
-		if _, err := f.Settings.AddKey(ctx, operator, settings.Edit{}, "theme", settings.TypeText, "dark"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.AddKey(ctx, operator, settings.Edit{}, "theme", settings.TypeText, "dark"))(t)
 		f.MustPublish(t, "")
 		f.MustSet(t, map[string]string{settings.KeyMessengerDomain: "chat.example.com"}) // waits
 		p, err := f.Settings.Rollback(ctx, user, 1, "the new name was wrong")
@@ -220,9 +214,7 @@ func TestRollbackIsRefusedWhenAPackageIsGone(t *testing.T) {
 		f.MustPublish(t, "")
 		f.MustSet(t, map[string]string{iap.KeyProductMap: ""})
 		f.MustPublish(t, "")
-		if err := f.IAP.RemovePackage(ctx, operator, 7); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.IAP.RemovePackage(ctx, operator, 7))
 		before := f.Everything(t)
 		_, err := f.Settings.Rollback(ctx, operator, 2, "")
 		addontest.WantFields(t, err, iap.KeyProductMap)
