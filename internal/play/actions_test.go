@@ -78,8 +78,7 @@ func TestTheAccountOfARepurchaseIsSentWithTheAcknowledgement(t *testing.T) {
 	c := open(t, s)
 	first := buyAcknowledged(t, s, c, playfake.BuyOptions{Account: "a-1", Profile: "p-1"})
 	must.Do(t, s.Expire(first))
-	again, err := s.Resubscribe(first)
-	must.Do(t, err)
+	again := must.Get(s.Resubscribe(first))(t)
 	found := get(t, c, again)
 	if found.OutOfApp == nil || *found.OutOfApp != (play.OutOfApp{ExpiredToken: first, Account: "a-1", Profile: "p-1"}) || found.Account != "" || found.LinkedToken != "" {
 		t.Fatalf("the new purchase is %+v, %+v", found, found.OutOfApp)
@@ -236,8 +235,7 @@ func TestProductsAreTheCatalogue(t *testing.T) {
 	s := newStore(t)
 	c := open(t, s)
 	must.Do(t, s.AddProduct(playfake.Product{ID: "old", Title: "Old", Plans: []playfake.Plan{{ID: "weekly", Kind: playfake.AutoRenewing, State: "INACTIVE", Period: "P1W"}}}))
-	list, err := c.Products(t.Context())
-	must.Do(t, err)
+	list := must.Get(c.Products(t.Context()))(t)
 	at := slices.IndexFunc(list, func(p play.Product) bool { return p.ID == "gold_monthly" })
 	if len(list) != 4 || at < 0 || list[at].Title != "Gold" {
 		t.Fatalf("the products are %+v", list)

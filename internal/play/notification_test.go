@@ -42,8 +42,7 @@ func TestEachKindOfNotificationIsRead(t *testing.T) {
 			t.Run(test.name, func(t *testing.T) {
 				want := test.want
 				want.MessageID, want.PublishedAt, want.Queue, want.Package, want.EventAt = common.MessageID, common.PublishedAt, common.Queue, common.Package, common.EventAt
-				got, err := play.ParsePush(pushBody(`{"version":"1.0","packageName":"com.example.app","eventTimeMillis":` + millis + `,` + test.members + `}`))
-				must.Do(t, err)
+				got := must.Get(play.ParsePush(pushBody(`{"version":"1.0","packageName":"com.example.app","eventTimeMillis":` + millis + `,` + test.members + `}`)))(t)
 				if got != want {
 					t.Errorf("got  %+v\nwant %+v", got, want)
 				}
@@ -91,18 +90,15 @@ func TestMessagesArePulledAndAcknowledged(t *testing.T) {
 	token := buy(t, s, playfake.BuyOptions{})
 	s.SendTest()
 	s.SendTest()
-	first, err := c.Pull(t.Context(), queue, 2)
-	must.Do(t, err)
+	first := must.Get(c.Pull(t.Context(), queue, 2))(t)
 	if len(first) != 2 {
 		t.Fatalf("%d messages, want 2", len(first))
 	}
-	n, err := play.ParsePush(first[0].Body)
-	must.Do(t, err)
+	n := must.Get(play.ParsePush(first[0].Body))(t)
 	if n.Kind != play.OfSubscription || n.Code != play.CodePurchased || n.Token != token || n.Package != s.Package() || !n.EventAt.Equal(s.Now()) || n.Queue != queue {
 		t.Errorf("the notification is %+v", n)
 	}
-	again, err := c.Pull(t.Context(), queue, 2)
-	must.Do(t, err)
+	again := must.Get(c.Pull(t.Context(), queue, 2))(t)
 	if again[0].AckID != first[0].AckID {
 		t.Error("a message that nobody acknowledged does not come again")
 	}

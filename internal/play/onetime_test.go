@@ -18,8 +18,7 @@ func TestTheLifeOfAOneTimePurchase(t *testing.T) {
 	c := open(t, s)
 	read := func(token string) play.Subscription {
 		t.Helper()
-		found, err := c.OneTime(t.Context(), token)
-		must.Do(t, err)
+		found := must.Get(c.OneTime(t.Context(), token))(t)
 		return found
 	}
 	token := buy(t, s, playfake.BuyOptions{ProductID: "gold_pass", Account: "ana", Quantity: 3, Pending: true, Test: true})
@@ -90,8 +89,7 @@ func TestAPaidOneTimePurchaseHasItsTime(t *testing.T) {
 func TestOneTimeProductsAreACatalogueOfTheirOwn(t *testing.T) {
 	s := newStore(t)
 	c := open(t, s)
-	list, err := c.OneTimeProducts(t.Context())
-	must.Do(t, err)
+	list := must.Get(c.OneTimeProducts(t.Context()))(t)
 	want := play.BasePlan{ID: "buy", State: "active", Kind: "buy"}
 	if len(list) != 2 || list[0].ID != "gold_forever" || !list[0].OneTime || list[0].Title != "Gold for ever" || !slices.Equal(list[0].BasePlans, []play.BasePlan{want}) {
 		t.Errorf("%+v", list)

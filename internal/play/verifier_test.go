@@ -24,10 +24,9 @@ import (
 // newVerifier returns a verifier of the pushes of a store, over HTTP.
 func newVerifier(t *testing.T, s *playfake.Store) *play.Verifier {
 	t.Helper()
-	v, err := play.NewVerifier(play.VerifierOptions{
+	v := must.Get(play.NewVerifier(play.VerifierOptions{
 		Audience: "https://example.com/notifications", Account: "push@example.iam.gserviceaccount.com", URL: serve(t, s), Now: s.Now,
-	})
-	must.Do(t, err)
+	}))(t)
 	return v
 }
 
@@ -106,10 +105,8 @@ func TestEachClaimOfAPushIsChecked(t *testing.T) {
 // signed signs the claims of a valid push in another way.
 func signed(t *testing.T, s *playfake.Store, key jose.SigningKey, id string) string {
 	t.Helper()
-	signer, err := jose.NewSigner(key, (&jose.SignerOptions{}).WithHeader("kid", id))
-	must.Do(t, err)
-	text, err := jwt.Signed(signer).Claims(s.PushClaims()).Serialize()
-	must.Do(t, err)
+	signer := must.Get(jose.NewSigner(key, (&jose.SignerOptions{}).WithHeader("kid", id)))(t)
+	text := must.Get(jwt.Signed(signer).Claims(s.PushClaims()).Serialize())(t)
 	return text
 }
 
@@ -119,14 +116,11 @@ func TestForgedPushesAreRefused(t *testing.T) {
 	bearer, _ := push(t, s)
 	must.Do(t, v.VerifyPush(t.Context(), bearer))
 	parts := strings.Split(bearer, ".")
-	other, err := rsa.GenerateKey(rand.Reader, 2048)
-	must.Do(t, err)
+	other := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	_, pushKey := testKeys()
-	der, err := x509.MarshalPKIXPublicKey(&pushKey.PublicKey)
-	must.Do(t, err)
+	der := must.Get(x509.MarshalPKIXPublicKey(&pushKey.PublicKey))(t)
 	public := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-	claims, err := json.Marshal(s.PushClaims())
-	must.Do(t, err)
+	claims := must.Get(json.Marshal(s.PushClaims()))(t)
 	text := base64.RawURLEncoding.EncodeToString
 	for name, forged := range map[string]string{
 		"empty": "", "no token": "abc", "the header's first word": "Bearer " + bearer, "two parts": parts[0] + "." + parts[1],
@@ -149,8 +143,7 @@ func TestForgedPushesAreRefused(t *testing.T) {
 func TestMadeUpKeysCauseNoTraffic(t *testing.T) {
 	s := newStore(t)
 	v := newVerifier(t, s)
-	other, err := rsa.GenerateKey(rand.Reader, 2048)
-	must.Do(t, err)
+	other := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	for _, id := range []string{"a", "b", "c", "d"} {
 		wantReason(t, v.VerifyPush(t.Context(), signed(t, s, jose.SigningKey{Algorithm: jose.RS256, Key: other}, id)), play.PushRefused)
 	}
@@ -179,7 +172,7 @@ func TestWithoutKeysAPushIsNeitherAcceptedNorRefused(t *testing.T) {
 	s := newStore(t)
 	calls, down := 0, true
 	inner := s.Transport()
-	v, err := play.NewVerifier(play.VerifierOptions{
+	v := must.Get(play.NewVerifier(play.VerifierOptions{
 		Audience: "https://example.com/notifications", Account: "push@example.iam.gserviceaccount.com", Now: s.Now,
 		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 			if r.URL.String() != "https://www.googleapis.com/oauth2/v3/certs" {
@@ -190,8 +183,7 @@ func TestWithoutKeysAPushIsNeitherAcceptedNorRefused(t *testing.T) {
 			}
 			return inner.RoundTrip(r)
 		}),
-	})
-	must.Do(t, err)
+	}))(t)
 	bearer, _ := push(t, s)
 	for range 3 {
 		wantReason(t, v.VerifyPush(t.Context(), bearer), play.Unavailable)
