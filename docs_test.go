@@ -14,8 +14,7 @@ import (
 
 func readText(t *testing.T, path string) string {
 	t.Helper()
-	text := must.Get(os.ReadFile(path))(t)
-	return string(text)
+	return string(must.Get(os.ReadFile(path))(t))
 }
 
 // A promise whose test was renamed or removed is a promise without a test.

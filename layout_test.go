@@ -163,8 +163,7 @@ var goPackages = sync.OnceValues(func() (all []goPackage, err error) {
 
 func listPackages(t *testing.T) []goPackage {
 	t.Helper()
-	all := must.Get(goPackages())(t)
-	return all
+	return must.Get(goPackages())(t)
 }
 
 // layer returns the path of a package in the module, "" for the root.

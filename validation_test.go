@@ -163,8 +163,7 @@ func TestValidatePurchaseReadsBothGenerations(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			body, err := os.ReadFile("testdata/" + tt.file)
-			must.Do(t, err)
+			body := must.Get(os.ReadFile("testdata/" + tt.file))(t)
 			got, err := answering(t, odd{body: string(body)}).ValidatePurchase(t.Context(), "7c0f3b1e")
 			if err != nil || !got.Valid {
 				t.Fatalf("got %+v, %v", got, err)

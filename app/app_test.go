@@ -107,8 +107,7 @@ func TestALicenseThatIsNotGoodStartsNothing(t *testing.T) {
 func TestARevokedLicenseStartsNothing(t *testing.T) {
 	s := newShop(t, answer(settings))
 	list := func(expires time.Time, ids ...string) string {
-		text := must.Get(license.SignRevoked(license.Revoked{Issuer: "https://store.example", IssuedAt: now, Expires: expires, IDs: ids}, s.key))(t)
-		return text
+		return must.Get(license.SignRevoked(license.Revoked{Issuer: "https://store.example", IssuedAt: now, Expires: expires, IDs: ids}, s.key))(t)
 	}
 	later := now.Add(time.Hour)
 	for _, tt := range []struct {

@@ -18,8 +18,7 @@ var (
 
 func manuals(t *testing.T) []docs.Manual {
 	t.Helper()
-	list := must.Get(docs.Render("/shop/docs"))(t)
-	return list
+	return must.Get(docs.Render("/shop/docs"))(t)
 }
 
 func TestEveryManualHasATitleASummaryAndSections(t *testing.T) {

@@ -12,8 +12,7 @@ import (
 func reference(t *testing.T, file string) docs.Reference {
 	t.Helper()
 	source := must.Get(os.ReadFile(file))(t)
-	r := must.Get(docs.ReadReference(source))(t)
-	return r
+	return must.Get(docs.ReadReference(source))(t)
 }
 
 func operation(t *testing.T, r docs.Reference, id string) docs.Operation {

@@ -17,8 +17,7 @@ import (
 func TestAKeySetIsReadAsItWasWritten(t *testing.T) {
 	current, earlier := newKey(t), newKey(t)
 	set := newSet(t, current, earlier)
-	text, err := json.Marshal(set)
-	must.Do(t, err)
+	text := must.Get(json.Marshal(set))(t)
 	again, err := license.ReadKeySet(text)
 	if err != nil || again.Len() != 2 {
 		t.Fatalf("%v", err)

@@ -28,8 +28,7 @@ func rain() license.License {
 
 func newKey(t testing.TB) license.SigningKey {
 	t.Helper()
-	key := must.Get(license.NewSigningKey())(t)
-	return key
+	return must.Get(license.NewSigningKey())(t)
 }
 
 func newSet(t testing.TB, keys ...license.SigningKey) *license.KeySet {
@@ -38,14 +37,12 @@ func newSet(t testing.TB, keys ...license.SigningKey) *license.KeySet {
 	for _, k := range keys {
 		public = append(public, k.Public())
 	}
-	set := must.Get(license.NewKeySet(public...))(t)
-	return set
+	return must.Get(license.NewKeySet(public...))(t)
 }
 
 func mustSign(t testing.TB, l license.License, key license.SigningKey) string {
 	t.Helper()
-	text := must.Get(license.Sign(l, key))(t)
-	return text
+	return must.Get(license.Sign(l, key))(t)
 }
 
 func TestOpenGivesWhatWasSigned(t *testing.T) {

@@ -21,8 +21,7 @@ func revokedList() license.Revoked {
 
 func mustSignRevoked(t testing.TB, r license.Revoked, key license.SigningKey) string {
 	t.Helper()
-	text := must.Get(license.SignRevoked(r, key))(t)
-	return text
+	return must.Get(license.SignRevoked(r, key))(t)
 }
 
 func TestOpenRevokedGivesWhatWasSigned(t *testing.T) {

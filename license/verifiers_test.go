@@ -109,8 +109,7 @@ func runVerifier(t *testing.T, v verifier) (codes []string) {
 	for path, text := range map[string]string{filepath.Join(dir, v.file): manualBlock(t, v.fence), runner: v.runner} {
 		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	vectors, err := filepath.Abs(vectorsFile)
-	must.Do(t, err)
+	vectors := must.Get(filepath.Abs(vectorsFile))(t)
 	out, err := exec.Command(v.program, runner, vectors).Output()
 	if err == nil {
 		err = json.Unmarshal(out, &codes)

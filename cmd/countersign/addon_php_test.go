@@ -82,8 +82,7 @@ func TestUpdatePHPRefusesTheWeb(t *testing.T) {
 func phpServer(t *testing.T, dir string) string {
 	t.Helper()
 	for range 5 { // another program may take the port that was free a moment ago
-		free, err := net.Listen("tcp", "127.0.0.1:0")
-		must.Do(t, err)
+		free := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		addr := free.Addr().String()
 		free.Close()
 		c := exec.CommandContext(t.Context(), "php", "-S", addr, "-t", filepath.Dir(updatePHP))
@@ -112,8 +111,7 @@ func TestUpdatePHPPutsTheDataBesideTheWebRoot(t *testing.T) {
 	dbtest.NeedProgram(t, "php")
 	base := t.TempDir()
 	addons := filepath.Join(base, "site", "blog", "api-addons")
-	shim, err := os.ReadFile(updatePHP)
-	must.Do(t, err)
+	shim := must.Get(os.ReadFile(updatePHP))(t)
 	must.Do(t, os.MkdirAll(addons, 0o755))
 	for path, text := range map[string][]byte{filepath.Join(addons, "update.php"): shim, filepath.Join(base, "site", "index.php"): nil} {
 		must.Do(t, os.WriteFile(path, text, 0o644))

@@ -32,9 +32,8 @@ func TestAnUpdateWaitsForTheBackupOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	mustRunAt(t, dir, "", "addon", "update")
-	db, err := sqldb.Open(t.Context(), sqldb.Options{Path: filepath.Join(dir, "addon.db")})
-	must.Do(t, err)
-	_, err = db.Queries().Exec(t.Context(), `DELETE FROM credentials`) // so that there is something to do
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{Path: filepath.Join(dir, "addon.db")}))(t)
+	_, err := db.Queries().Exec(t.Context(), `DELETE FROM credentials`) // so that there is something to do
 	if closed := db.Close(); err != nil || closed != nil {
 		t.Fatal(err, closed)
 	}

@@ -31,8 +31,7 @@ func makeKeystore(t *testing.T, password string) (path string) {
 }
 
 func TestTheSigningKeyIsRSA2048AndValidFor10000Days(t *testing.T) {
-	text, err := os.ReadFile(makeKeystore(t, "correct horse"))
-	must.Do(t, err)
+	text := must.Get(os.ReadFile(makeKeystore(t, "correct horse")))(t)
 	if _, _, err := pkcs12.Decode(text, "wrong horse"); err == nil {
 		t.Error("it opens with another password")
 	}

@@ -93,8 +93,7 @@ func TestEachSettingHasOneOrderOfPrecedence(t *testing.T) {
 
 func mustJSON(t *testing.T, v any) []byte {
 	t.Helper()
-	text := must.Get(json.Marshal(v))(t)
-	return text
+	return must.Get(json.Marshal(v))(t)
 }
 
 // A setting that serve reads is one whose wrong value it names: here all that have rules of their own.
@@ -342,8 +341,7 @@ func TestAServerWarnsOfAPasswordThatAllCanRead(t *testing.T) {
 	must.Do(t, err)
 	path := writeFile(t, "db = 'postgres://u:hunter2@127.0.0.1:1/d'\n")
 	must.Do(t, os.Chmod(path, 0o644))
-	file, err := config.Read(path)
-	must.Do(t, err)
+	file := must.Get(config.Read(path))(t)
 	a := &app{configs: map[string]*config.File{"store": file}}
 	found := a.exposedConfig(serve, storeLocation)
 	if len(found) != 1 || found[0].Fix != "chmod o-r "+path || strings.Contains(found[0].What, "hunter2") {

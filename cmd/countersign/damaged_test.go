@@ -18,9 +18,8 @@ const pageBytes = 4096
 // damagePage overwrites a page of a SQLite file that nobody has open.
 func damagePage(t *testing.T, path string, page int64) {
 	t.Helper()
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	must.Do(t, err)
-	_, err = f.WriteAt(bytes.Repeat([]byte{0xff}, pageBytes), page*pageBytes)
+	f := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
+	_, err := f.WriteAt(bytes.Repeat([]byte{0xff}, pageBytes), page*pageBytes)
 	if closed := f.Close(); err != nil || closed != nil {
 		t.Fatal(err, closed)
 	}

@@ -34,8 +34,7 @@ func TestACommandOfRootLeavesNoFileThatTheServiceCannotWrite(t *testing.T) {
 	for _, file := range []string{beside, filepath.Join(dir, "store.toml")} {
 		mustRunAt(t, dir, "", "store", "init", "--data", dir, "--out", file)
 	}
-	info, err := os.Stat(beside)
-	must.Do(t, err)
+	info := must.Get(os.Stat(beside))(t)
 	if uid, gid, _ := health.Owner(info); uid != 0 || gid != service || info.Mode() != 0o640 {
 		t.Errorf("the configuration beside the folder belongs to %d:%d, %v", uid, gid, info.Mode())
 	}

@@ -58,8 +58,7 @@ func TestAnAddonGetsItsLicenseFromAStore(t *testing.T) {
 	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
 		s := startServer(t, environment{envData: shop(t)}, "store", "serve")
-		a, err := addon.Open(t.Context(), addon.Options{Dir: db.Dir, URL: db.URL, Now: time.Now, AllowPrivate: loopback})
-		must.Do(t, err)
+		a := must.Get(addon.Open(t.Context(), addon.Options{Dir: db.Dir, URL: db.URL, Now: time.Now, AllowPrivate: loopback}))(t)
 		t.Cleanup(func() { _ = a.Close() })
 		must.Get(a.Update(t.Context(), operator(), nil))(t)
 		order := addon.LicenseOrder{Store: s.said["store_url"], Code: "code-1", Domain: "site.example", Tests: []string{"localhost"}}

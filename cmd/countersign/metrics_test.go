@@ -136,8 +136,7 @@ const alertFolder = "../../deploy/prometheus"
 
 func readAlerts(t *testing.T, file string) string {
 	t.Helper()
-	text := must.Get(os.ReadFile(filepath.Join(alertFolder, file)))(t)
-	return string(text)
+	return string(must.Get(os.ReadFile(filepath.Join(alertFolder, file)))(t))
 }
 
 // alertTests are the tests of the rules, by how often they evaluate them.

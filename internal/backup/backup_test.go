@@ -91,8 +91,7 @@ func (p place) create(t testing.TB, o backup.CreateOptions) backup.Created {
 
 func (p place) restore(t testing.TB, file string) backup.Restored {
 	t.Helper()
-	done := must.Get(p.backups.Restore(t.Context(), backup.Source{File: file}))(t)
-	return done
+	return must.Get(p.backups.Restore(t.Context(), backup.Source{File: file}))(t)
 }
 
 func export(t testing.TB, db dbtest.DB) string {
@@ -166,8 +165,7 @@ func TestVerify(t *testing.T) {
 		if err != nil || info.Rows() != made.Info.Rows() || info.Rows() == 0 {
 			t.Errorf("%d rows, %v, want %d", info.Rows(), err, made.Info.Rows())
 		}
-		text, err := os.ReadFile(made.File)
-		must.Do(t, err)
+		text := must.Get(os.ReadFile(made.File))(t)
 		damaged := filepath.Join(db.Dir, "damaged.backup")
 		for _, c := range []struct {
 			name    string
@@ -250,14 +248,13 @@ func TestARestoreThatFailsLeavesANewKeyFileThatWasNotInItsPlace(t *testing.T) {
 		other := at(t, template.New(t, db.Engine))
 		made := other.create(t, backup.CreateOptions{KeyFile: true})
 		want := export(t, db)
-		old, err := os.ReadFile(filepath.Join(db.Dir, keyfile.FileName))
-		must.Do(t, err)
+		old := must.Get(os.ReadFile(filepath.Join(db.Dir, keyfile.FileName)))(t)
 		with(t, db, func(ctx context.Context, s *store.Store) error {
 			_, err := s.Rekey(ctx, operator)
 			return err
 		})
 		key := filepath.Join(db.Dir, keyfile.FileName)
-		err = os.Rename(key, key+".new") // as after a kill between the commit and the replacement
+		err := os.Rename(key, key+".new") // as after a kill between the commit and the replacement
 		if err == nil {
 			err = os.WriteFile(key, old, 0o600)
 		}

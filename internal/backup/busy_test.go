@@ -25,8 +25,7 @@ func TestABackupBesideAWriterThatNeverPausesIsRecorded(t *testing.T) {
 	t.Parallel()
 	template.Engines(t, func(t *testing.T, db dbtest.DB) {
 		s := serve(t, db)
-		writer, err := sqldb.Open(t.Context(), s.store.Backups.Service.Database)
-		must.Do(t, err)
+		writer := must.Get(sqldb.Open(t.Context(), s.store.Backups.Service.Database))(t)
 		ctx, stop := context.WithCancel(t.Context())
 		begun, ended := make(chan struct{}), make(chan struct{})
 		written := 0
@@ -58,8 +57,7 @@ func TestTheEntryOfABackupWaitsForItsTurn(t *testing.T) {
 	dbtest.Long(t)
 	t.Parallel()
 	s := serve(t, template.New(t, dbtest.SQLite))
-	writer, err := sqldb.Open(t.Context(), s.store.Backups.Service.Database)
-	must.Do(t, err)
+	writer := must.Get(sqldb.Open(t.Context(), s.store.Backups.Service.Database))(t)
 	defer writer.Close()
 	locked, waited, ended := make(chan struct{}), make(chan struct{}), make(chan error)
 	var once sync.Once
@@ -81,8 +79,7 @@ func TestTheEntryOfABackupWaitsForItsTurn(t *testing.T) {
 func TestAWrittenBackupIsReportedWithoutItsEntry(t *testing.T) {
 	t.Parallel()
 	s := serve(t, template.New(t, dbtest.SQLite))
-	_, err := s.store.Backups.DB.Queries().Exec(t.Context(), `CREATE TRIGGER no_entries BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no'); END`)
-	must.Do(t, err)
+	must.Get(s.store.Backups.DB.Queries().Exec(t.Context(), `CREATE TRIGGER no_entries BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no'); END`))(t)
 	made, err := s.store.Backups.Create(t.Context(), operator, backup.CreateOptions{})
 	if err != nil || made.Unrecorded == nil || made.File == "" {
 		t.Errorf("%+v, %v", made, err)

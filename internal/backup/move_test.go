@@ -107,13 +107,12 @@ func TestAMoveNeedsAnEmptyDatabase(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			to := dbtest.New(t, dbtest.Postgres)
-			db, err := sqldb.Open(t.Context(), sqldb.Options{URL: to.URL})
-			must.Do(t, err)
+			db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: to.URL}))(t)
 			for statement := range strings.SplitSeq(c.statement, "; ") {
 				must.Get(db.Queries().Exec(t.Context(), statement))(t)
 			}
 			must.Do(t, db.Close())
-			_, err = move(t.Context(), template.New(t, dbtest.SQLite), to.URL, noStep)
+			_, err := move(t.Context(), template.New(t, dbtest.SQLite), to.URL, noStep)
 			wantCode(t, err, countersign.KindConflict, c.code)
 		})
 	}
@@ -130,8 +129,7 @@ func TestAMoveNeedsAnEmptyDatabase(t *testing.T) {
 func TestAMoveIntoADatabaseWithoutPermissionSaysWhichIsMissing(t *testing.T) {
 	t.Parallel()
 	to := dbtest.New(t, dbtest.Postgres)
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: to.URL})
-	must.Do(t, err)
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: to.URL}))(t)
 	defer db.Close()
 	role := filepath.Base(strings.Split(to.URL, "?")[0]) // as unique as the database
 	for _, statement := range []string{`CREATE ROLE ` + role, `REVOKE CREATE ON SCHEMA public FROM PUBLIC`} {
@@ -142,7 +140,7 @@ func TestAMoveIntoADatabaseWithoutPermissionSaysWhichIsMissing(t *testing.T) {
 	if strings.Contains(to.URL, "?") {
 		separator = "&"
 	}
-	_, err = move(t.Context(), template.New(t, dbtest.SQLite), to.URL+separator+"options=-c%20role%3D"+role, noStep)
+	_, err := move(t.Context(), template.New(t, dbtest.SQLite), to.URL+separator+"options=-c%20role%3D"+role, noStep)
 	wantCode(t, err, countersign.KindConflict, sqldb.CodeNoPermission)
 	if !strings.Contains(err.Error(), role) {
 		t.Errorf("the error %q does not name the user", err)
@@ -204,7 +202,7 @@ func TestNobodyWritesAStoreThatIsBeingMoved(t *testing.T) {
 		must.Do(t, err)
 		defer s.Close()
 		written := make(chan error, 1)
-		_, err = move(t.Context(), from, to.URL, func(step string) {
+		must.Get(move(t.Context(), from, to.URL, func(step string) {
 			switch step {
 			case "copied":
 				go func() {
@@ -219,8 +217,7 @@ func TestNobodyWritesAStoreThatIsBeingMoved(t *testing.T) {
 					written <- nil
 				}
 			}
-		})
-		must.Do(t, err)
+		}))(t)
 		<-written
 		if strings.Contains(export(t, to), "zelda-9") {
 			t.Error("the new database has what was written later")

@@ -21,9 +21,8 @@ func TestADatabaseThatAnotherProgramHasOpenIsNotReplaced(t *testing.T) {
 	p := at(t, template.New(t, dbtest.SQLite))
 	made := p.create(t, backup.CreateOptions{})
 	want := export(t, p.db)
-	other, err := sqldb.Open(t.Context(), p.backups.Database)
-	must.Do(t, err)
-	_, err = p.backups.Restore(t.Context(), backup.Source{File: made.File})
+	other := must.Get(sqldb.Open(t.Context(), p.backups.Database))(t)
+	_, err := p.backups.Restore(t.Context(), backup.Source{File: made.File})
 	wantCode(t, err, countersign.KindConflict, sqldb.CodeInUse)
 	must.Do(t, other.Close())
 	if got := export(t, p.db); got != want {

@@ -153,13 +153,12 @@ func TestEncryptedScheduledBackupsAreVerifiedWithoutTheIdentity(t *testing.T) {
 		if got.SucceededAt.IsZero() || !strings.HasSuffix(got.File, ".age") {
 			t.Fatalf("%+v", got)
 		}
-		in, err := backup.OpenBucket(bucket)
-		must.Do(t, err)
+		in := must.Get(backup.OpenBucket(bucket))(t)
 		defer in.Close()
 		if _, err := s.store.Backups.Service.Verify(t.Context(), backup.Source{File: got.File, Bucket: in, Identities: []age.Identity{identity}}); err != nil {
 			t.Error(err)
 		}
-		_, err = s.store.Backups.Service.Verify(t.Context(), backup.Source{File: got.File, Bucket: in})
+		_, err := s.store.Backups.Service.Verify(t.Context(), backup.Source{File: got.File, Bucket: in})
 		wantCode(t, err, countersign.KindInvalid, backup.CodeEncrypted)
 	}
 }

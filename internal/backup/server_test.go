@@ -39,14 +39,12 @@ func serve(t *testing.T, db dbtest.DB) *server {
 
 func (s *server) set(change func(*backup.Settings)) backup.Schedule {
 	s.Helper()
-	got := must.Get(s.store.Backups.SetSchedule(s.Context(), operator, change))(s)
-	return got
+	return must.Get(s.store.Backups.SetSchedule(s.Context(), operator, change))(s)
 }
 
 func (s *server) schedule() backup.Schedule {
 	s.Helper()
-	got := must.Get(s.store.Backups.Schedule(s.Context(), operator))(s)
-	return got
+	return must.Get(s.store.Backups.Schedule(s.Context(), operator))(s)
 }
 
 // run runs the job that is due, and fails unless there is one, or none if want is false.
@@ -59,8 +57,7 @@ func (s *server) run(want bool) {
 
 func (s *server) files(in backup.Place) []backup.File {
 	s.Helper()
-	list := must.Get(s.store.Backups.Service.List(s.Context(), in))(s)
-	return list
+	return must.Get(s.store.Backups.Service.List(s.Context(), in))(s)
 }
 
 func on(every time.Duration) func(*backup.Settings) {

@@ -27,11 +27,9 @@ func TestVerificationsOfThisDatabaseAreRecorded(t *testing.T) {
 		if _, known, err := k.LastVerified(ctx); known || err != nil {
 			t.Errorf("before any: %v, %v", known, err)
 		}
-		made, err := k.Create(ctx, operator, backup.CreateOptions{})
-		must.Do(t, err)
+		made := must.Get(k.Create(ctx, operator, backup.CreateOptions{}))(t)
 		from := backup.Source{File: made.File}
-		info, err := k.Service.Verify(ctx, from)
-		must.Do(t, err)
+		info := must.Get(k.Service.Verify(ctx, from))(t)
 		if recorded, err := k.RecordVerification(ctx, operator, from, info, nil); !recorded || err != nil {
 			t.Errorf("recorded %v, %v", recorded, err)
 		}
@@ -56,8 +54,7 @@ func TestADamagedBackupIsRecordedAndNotTheNewestVerified(t *testing.T) {
 	s.set(on(time.Hour))
 	s.run(true)
 	s.now = noon.Add(time.Hour)
-	made, err := k.Create(ctx, operator, backup.CreateOptions{})
-	must.Do(t, err)
+	made := must.Get(k.Create(ctx, operator, backup.CreateOptions{}))(t)
 	text, err := os.ReadFile(made.File)
 	if err == nil {
 		err = os.WriteFile(made.File, text[:len(text)-1], 0o600)

@@ -28,8 +28,7 @@ func TestABackupIsOfOneMomentWhileOthersWrite(t *testing.T) {
 	t.Parallel()
 	template.Engines(t, func(t *testing.T, db dbtest.DB) {
 		p := at(t, db)
-		writer, err := sqldb.Open(t.Context(), p.backups.Database)
-		must.Do(t, err)
+		writer := must.Get(sqldb.Open(t.Context(), p.backups.Database))(t)
 		ctx, stop := context.WithCancel(t.Context())
 		begun, ended := make(chan struct{}), make(chan int)
 		go func() {

@@ -242,8 +242,7 @@ func TestABucketIsPartOfThePathOrOfTheHost(t *testing.T) {
 		"&endpoint=http://objects.test:9000": "http://shop-media.objects.test:9000/a?",
 		"&use_path_style=true&endpoint=http://objects.test:9000": "http://objects.test:9000/shop-media/a?",
 	} {
-		b, err := Open("s3://shop-media?region=eu-central-1" + parameters)
-		must.Do(t, err)
+		b := must.Get(Open("s3://shop-media?region=eu-central-1" + parameters))(t)
 		u, err := b.files.(*s3).client.PresignedGetObject(t.Context(), "shop-media", "a", time.Hour, nil)
 		if err != nil || !strings.HasPrefix(u.String(), want) {
 			t.Errorf("%s leads to %v, %v", parameters, u, err)

@@ -18,8 +18,7 @@ func unset(config.Setting) (value, variable string, err error) { return "", "", 
 
 func parse(t *testing.T, path, text string) *config.File {
 	t.Helper()
-	f := must.Get(config.Parse(path, []byte(text)))(t)
-	return f
+	return must.Get(config.Parse(path, []byte(text)))(t)
 }
 
 func TestAFileSetsValuesOfEveryKind(t *testing.T) {

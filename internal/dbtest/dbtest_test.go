@@ -113,18 +113,15 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 	Long(t)
 	inner := exec.Command(os.Args[0], "-test.run=^TestServerEndsWithItsProcess$")
 	inner.Env = append(os.Environ(), "DBTEST_INNER=1")
-	input, err := inner.StdinPipe()
-	must.Do(t, err)
+	input := must.Get(inner.StdinPipe())(t)
 	defer input.Close()
-	output, err := inner.StdoutPipe()
-	must.Do(t, err)
+	output := must.Get(inner.StdoutPipe())(t)
 	must.Do(t, inner.Start())
 	url, err := bufio.NewReader(output).ReadString('\n')
 	if err != nil || url == "none\n" {
 		Skip(t, fmt.Errorf("no private server on this machine: %q, %v", url, err))
 	}
-	conn, err := pgx.Connect(context.Background(), strings.TrimSpace(url))
-	must.Do(t, err)
+	conn := must.Get(pgx.Connect(context.Background(), strings.TrimSpace(url)))(t)
 	must.Do(t, inner.Process.Kill())
 	_ = inner.Wait()
 	if _, err := conn.WaitForNotification(context.Background()); err == nil {

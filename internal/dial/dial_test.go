@@ -15,8 +15,7 @@ import (
 
 func get(t *testing.T, g *Guard, url string) (int, error) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	must.Do(t, err)
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
 	answer, err := g.Client().Do(r)
 	if err != nil {
 		return 0, err

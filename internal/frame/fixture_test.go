@@ -109,8 +109,7 @@ func (s *site) mux() *http.ServeMux {
 // administrator creates the user that the tests sign in as.
 func (s *site) administrator(t *testing.T) people.User {
 	t.Helper()
-	u := must.Get(s.CreateAdministrator(t.Context(), operator, email, password))(t)
-	return u
+	return must.Get(s.CreateAdministrator(t.Context(), operator, email, password))(t)
 }
 
 func (s *site) browser(t *testing.T) *webtest.Browser {

@@ -63,8 +63,7 @@ func (s *site) turnOnTOTP(b *webtest.Browser) (secret string, codes []string) {
 // code is what an authenticator app shows now.
 func (s *site) code(t *testing.T, secret string) string {
 	t.Helper()
-	c := must.Get(totp.GenerateCode(secret, s.clock.Now()))(t)
-	return c
+	return must.Get(totp.GenerateCode(secret, s.clock.Now()))(t)
 }
 
 func TestTwoStepSignInIsTurnedOnByACode(t *testing.T) {

@@ -191,8 +191,7 @@ func TestDatabase(t *testing.T) {
 func TestDamagedFileIsFound(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	open := func() *sqldb.DB {
-		db := must.Get(sqldb.Open(t.Context(), sqldb.Options{Path: path}))(t)
-		return db
+		return must.Get(sqldb.Open(t.Context(), sqldb.Options{Path: path}))(t)
 	}
 	db := open()
 	must.Do(t, db.Migrate(t.Context()))

@@ -12,8 +12,7 @@ import (
 
 func newTestBox(t *testing.T, fill byte) *Box {
 	t.Helper()
-	b := must.Get(newBox(bytes.Repeat([]byte{fill}, keySize)))(t)
-	return b
+	return must.Get(newBox(bytes.Repeat([]byte{fill}, keySize)))(t)
 }
 
 func TestSealedBytesOpenOnlyAsTheyWereSealed(t *testing.T) {

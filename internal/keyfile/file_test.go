@@ -14,15 +14,12 @@ import (
 
 func TestKeyFileRoundTrip(t *testing.T) {
 	dir := t.TempDir()
-	made, err := Create(dir)
-	must.Do(t, err)
-	loaded, err := Load(dir)
-	must.Do(t, err)
+	made := must.Get(Create(dir))(t)
+	loaded := must.Get(Load(dir))(t)
 	if !loaded.Matches(made.Check()) {
 		t.Error("the key file that was read is not the one that was made")
 	}
-	text, err := os.ReadFile(filepath.Join(dir, FileName))
-	must.Do(t, err)
+	text := must.Get(os.ReadFile(filepath.Join(dir, FileName)))(t)
 	parsed, err := Parse(string(text))
 	if err != nil || !parsed.Matches(made.Check()) {
 		t.Errorf("the text of the file is another key: %v", err)
@@ -127,12 +124,9 @@ func TestTextsThatAreNoKeyFile(t *testing.T) {
 
 func TestStagedKeyFileWaitsBesideTheOneInPlace(t *testing.T) {
 	dir := t.TempDir()
-	old, err := Create(dir)
-	must.Do(t, err)
-	abandoned, err := Stage(dir)
-	must.Do(t, err)
-	fresh, err := Stage(dir)
-	must.Do(t, err)
+	old := must.Get(Create(dir))(t)
+	abandoned := must.Get(Stage(dir))(t)
+	fresh := must.Get(Stage(dir))(t)
 	if fresh.Matches(abandoned.Check()) || fresh.Matches(old.Check()) {
 		t.Error("the staged key is not new")
 	}

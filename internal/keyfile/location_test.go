@@ -55,8 +55,7 @@ func TestNewDatabaseGetsANewKeyFileAndKeepsIt(t *testing.T) {
 
 func TestOfTwoThatCreateAKeyFileTheSecondTakesThatOfTheFirst(t *testing.T) {
 	l := &Location{Dir: t.TempDir()}
-	first, err := l.create()
-	must.Do(t, err)
+	first := must.Get(l.create())(t)
 	second, err := l.create()
 	if err != nil || !second.Matches(first.Check()) {
 		t.Errorf("another key, or %v", err)
@@ -103,14 +102,13 @@ func TestTransactionOfAReplacedKeyFileIsNoticed(t *testing.T) {
 
 func TestTransactionsThatUseTheKeyFileDoNotWaitForEachOther(t *testing.T) {
 	l, db := place(t, dbtest.New(t, dbtest.Postgres))
-	box, err := l.Open(t.Context(), db.Queries())
-	must.Do(t, err)
+	box := must.Get(l.Open(t.Context(), db.Queries()))(t)
 	uses := func(tx sqldb.Queries) {
 		if err := Same(t.Context(), tx, box); err != nil {
 			t.Error(err)
 		}
 	}
-	err = db.Tx(t.Context(), func(one sqldb.Queries) error {
+	err := db.Tx(t.Context(), func(one sqldb.Queries) error {
 		uses(one)
 		return db.Tx(t.Context(), func(other sqldb.Queries) error {
 			uses(other)
@@ -125,8 +123,7 @@ func TestTransactionsThatUseTheKeyFileDoNotWaitForEachOther(t *testing.T) {
 
 func TestAReplacementDoesNotWaitForTransactionsThatBeginLater(t *testing.T) {
 	l, db := place(t, dbtest.New(t, dbtest.Postgres))
-	box, err := l.Open(t.Context(), db.Queries())
-	must.Do(t, err)
+	box := must.Get(l.Open(t.Context(), db.Queries()))(t)
 	use := func(then func() error) error {
 		return db.Tx(t.Context(), func(tx sqldb.Queries) error {
 			if err := Same(t.Context(), tx, box); err != nil {
@@ -146,7 +143,7 @@ func TestAReplacementDoesNotWaitForTransactionsThatBeginLater(t *testing.T) {
 	}
 	order := make(chan string, 2)
 	replaced, used := make(chan error), make(chan error)
-	err = use(func() error {
+	err := use(func() error {
 		go func() {
 			replaced <- db.Tx(t.Context(), func(tx sqldb.Queries) error {
 				_, err := tx.LockSharedMeta(t.Context(), CheckName)
@@ -172,8 +169,7 @@ func TestAReplacementDoesNotWaitForTransactionsThatBeginLater(t *testing.T) {
 func TestSuccessorThatCannotBePlaced(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		l, db := place(t, at)
-		staged, err := Stage(l.Dir)
-		must.Do(t, err)
+		staged := must.Get(Stage(l.Dir))(t)
 		must.Do(t, db.Queries().SetMeta(t.Context(), CheckName, staged.Check()))
 		if err := l.CheckKey(t.Context(), db.Queries()); err != nil {
 			t.Errorf("before it is placed: %v", err)
@@ -181,7 +177,7 @@ func TestSuccessorThatCannotBePlaced(t *testing.T) {
 		if err := os.Mkdir(l.Path(), 0o700); err != nil { // in the key file's place
 			t.Fatal(err)
 		}
-		_, err = l.Open(t.Context(), db.Queries())
+		_, err := l.Open(t.Context(), db.Queries())
 		if codeOf(err) != "key_not_placed" || !strings.Contains(err.Error(), "could not replace it (not a regular file)") {
 			t.Errorf("%v", err)
 		}

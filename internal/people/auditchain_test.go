@@ -133,14 +133,12 @@ func TestHeadIsBroughtToANewKeyFile(t *testing.T) {
 func TestNewDatabaseIsRekeyedBeforeTheChainHasBegun(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.addEntries(t, 2)
-		fresh, err := keyfile.Create(t.TempDir())
-		must.Do(t, err)
-		err = f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
+		fresh := must.Get(keyfile.Create(t.TempDir()))(t)
+		must.Do(t, f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 			_, err := RekeyAudit(t.Context(), tx, f.keyFile, fresh, f.clock.Now())
 			return err
-		})
-		must.Do(t, err)
-		_, err = f.chain().sealSome(t.Context())
+		}))
+		_, err := f.chain().sealSome(t.Context())
 		wantCode(t, err, "audit_broken") // a server with the old key file does not begin it
 		f.keyFile = fresh
 		f.seal(t)

@@ -43,17 +43,16 @@ func TestPruneLeavesASealedCut(t *testing.T) {
 func TestPruneOfManyEntriesAndOfAll(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		n := int64(pruneBatch + 10)
-		err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
+		must.Do(t, f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 			for range n {
 				if err := Record(t.Context(), tx, f.clock.Now(), operator, Event{Action: "key.reveal"}); err != nil {
 					return err
 				}
 			}
 			return nil
-		})
-		must.Do(t, err)
+		}))
 		f.clock.Move(time.Hour)
-		_, err = f.chain().Prune(t.Context(), Actor{Kind: KindUser, User: 1}, f.clock.Now())
+		_, err := f.chain().Prune(t.Context(), Actor{Kind: KindUser, User: 1}, f.clock.Now())
 		wantCode(t, err, "not_allowed")
 		if removed, err := f.chain().Prune(t.Context(), operator, f.clock.Now()); removed != n || err != nil {
 			t.Errorf("pruned %d, %v", removed, err)

@@ -37,8 +37,7 @@ func TestSealsAreWrittenOnlyWhenThereIsSomethingNew(t *testing.T) {
 		f.sealed(t, 3)
 		f.settle(t, 3)
 		head := func() peopledb.AuditHead {
-			h := must.Get(f.db.AuditHead(t.Context()))(t)
-			return h
+			return must.Get(f.db.AuditHead(t.Context()))(t)
 		}
 		before := head()
 		if before.Settled != 3 {

@@ -13,8 +13,7 @@ import (
 
 func (f *fixture) verify(t *testing.T) AuditReport {
 	t.Helper()
-	r := must.Get(f.chain().Verify(t.Context(), operator))(t)
-	return r
+	return must.Get(f.chain().Verify(t.Context(), operator))(t)
 }
 
 // problems are those of a report as "kind entry".

@@ -99,12 +99,10 @@ func TestKnownBrowserHasFewAttempts(t *testing.T) {
 func TestWhatMakesABrowserKnown(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
-		bob, err := f.CreateAdministrator(t.Context(), operator, "bob@site.example", password)
-		must.Do(t, err)
+		bob := must.Get(f.CreateAdministrator(t.Context(), operator, "bob@site.example", password))(t)
 		cookie := f.RememberBrowser(u, "")
 		parts := strings.Split(cookie, ".")
-		other1, err := keyfile.Create(t.TempDir())
-		must.Do(t, err)
+		other1 := must.Get(keyfile.Create(t.TempDir()))(t)
 		tests := []struct {
 			rule, known string
 			limited     bool
@@ -132,9 +130,8 @@ func TestWhatMakesABrowserKnown(t *testing.T) {
 
 		from := home
 		from.Known = cookie
-		after, err := f.ChangePassword(t.Context(), ada, 0, password, other)
-		must.Do(t, err)
-		_, err = f.SignIn(t.Context(), from, email, other)
+		after := must.Get(f.ChangePassword(t.Context(), ada, 0, password, other))(t)
+		_, err := f.SignIn(t.Context(), from, email, other)
 		wantCode(t, err, "rate_limited") // a new password ends it
 		from.Known = f.RememberBrowser(after, from.Known)
 		if _, err = f.SignIn(t.Context(), from, email, other); err != nil {

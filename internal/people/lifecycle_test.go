@@ -14,8 +14,7 @@ import (
 // another creates a second administrator.
 func (f *fixture) another(t *testing.T, email string) User {
 	t.Helper()
-	u := must.Get(f.CreateAdministrator(t.Context(), operator, email, other))(t)
-	return u
+	return must.Get(f.CreateAdministrator(t.Context(), operator, email, other))(t)
 }
 
 func TestRenamedAdministratorSignsInWithTheNewEmail(t *testing.T) {

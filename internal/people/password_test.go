@@ -174,10 +174,9 @@ func TestChangePassword(t *testing.T) {
 func TestSessionThatIsSavedAfterThePasswordWasChangedIsNone(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
-		in, err := f.SignIn(t.Context(), away, email, password)
-		must.Do(t, err)
+		in := must.Get(f.SignIn(t.Context(), away, email, password))(t)
 		must.Get(f.ChangePassword(t.Context(), ada, f.session(t, "kept", u), password, other))(t)
-		err = f.SaveSession(t.Context(), "late", SavedSession{User: in.User.ID, Generation: in.User.Generation, Expires: f.clock.Now().Add(1e12)})
+		err := f.SaveSession(t.Context(), "late", SavedSession{User: in.User.ID, Generation: in.User.Generation, Expires: f.clock.Now().Add(1e12)})
 		if err != nil || f.alive(t, "late") {
 			t.Errorf("alive %v, %v", f.alive(t, "late"), err)
 		}

@@ -101,8 +101,7 @@ func (f *fixture) administrator(t *testing.T) (User, Actor) {
 // session begins a session of a user and returns its token and id.
 func (f *fixture) session(t *testing.T, token string, u User) SessionID {
 	t.Helper()
-	err := f.SaveSession(t.Context(), token, SavedSession{User: u.ID, Generation: u.Generation, Data: []byte(frontEndData), Expires: f.clock.Now().Add(12 * time.Hour), From: home})
-	must.Do(t, err)
+	must.Do(t, f.SaveSession(t.Context(), token, SavedSession{User: u.ID, Generation: u.Generation, Data: []byte(frontEndData), Expires: f.clock.Now().Add(12 * time.Hour), From: home}))
 	s, found, err := f.LoadSession(t.Context(), token)
 	if err != nil || !found {
 		t.Fatalf("the session %s: %v, %v", token, found, err)
@@ -178,8 +177,7 @@ func (f *fixture) content(t *testing.T) string {
 			_, err := session.Queries().Exec(t.Context(), `VACUUM INTO $1`, path)
 			return err
 		}))
-		file := must.Get(os.ReadFile(path))(t)
-		return string(file)
+		return string(must.Get(os.ReadFile(path))(t))
 	}
 	var all strings.Builder
 	for _, table := range []string{"users", "sessions", "links", "recovery_codes", "audit", "meta", "changes"} {

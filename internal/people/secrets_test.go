@@ -13,8 +13,7 @@ import (
 func TestNoSecretIsInTheDatabaseOrTheLogInClear(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		setup := f.setupLink(t)
-		u, err := f.Setup(t.Context(), home, setup, email, password)
-		must.Do(t, err)
+		u := must.Get(f.Setup(t.Context(), home, setup, email, password))(t)
 		ada := u.Actor(home)
 		unused, _, err := f.NewSignInLink(t.Context(), operator, u.Email)
 		must.Do(t, err)

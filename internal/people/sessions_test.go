@@ -40,8 +40,7 @@ func TestVisitsMoveASessionOn(t *testing.T) {
 		id := f.session(t, "token", u)
 		save := func(data string, from Origin) Session {
 			t.Helper()
-			err := f.SaveSession(t.Context(), "token", SavedSession{User: u.ID, Generation: u.Generation, Data: []byte(data), Expires: f.clock.Now().Add(12 * time.Hour), From: from})
-			must.Do(t, err)
+			must.Do(t, f.SaveSession(t.Context(), "token", SavedSession{User: u.ID, Generation: u.Generation, Data: []byte(data), Expires: f.clock.Now().Add(12 * time.Hour), From: from}))
 			list, err := f.Sessions(t.Context(), ada)
 			if err != nil || len(list) != 1 {
 				t.Fatalf("%+v, %v", list, err)
@@ -122,14 +121,13 @@ func TestEndedSessionStaysEnded(t *testing.T) {
 func TestSessionsAreTheirUsersOwn(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
-		b, err := f.CreateAdministrator(t.Context(), operator, "bob@site.example", other)
-		must.Do(t, err)
+		b := must.Get(f.CreateAdministrator(t.Context(), operator, "bob@site.example", other))(t)
 		bob := b.Actor(away)
 		first, second, his := f.session(t, "first", u), f.session(t, "second", u), f.session(t, "his", b)
 		f.session(t, "third", u)
 
 		wantCode(t, f.EndSession(t.Context(), bob, first), "session_not_found")
-		_, err = f.ChangePassword(t.Context(), bob, first, other, "six more quiet green words") // names a session that is not his
+		_, err := f.ChangePassword(t.Context(), bob, first, other, "six more quiet green words") // names a session that is not his
 		wantCode(t, err, "")
 		if !f.alive(t, "first") || f.alive(t, "his") {
 			t.Errorf("hers %v, his %v", f.alive(t, "first"), f.alive(t, "his"))

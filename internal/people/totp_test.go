@@ -22,8 +22,7 @@ func (f *fixture) code(t *testing.T, secret string) string {
 // codeAt is what it shows some periods later.
 func (f *fixture) codeAt(t *testing.T, secret string, periods int) string {
 	t.Helper()
-	code := must.Get(totp.GenerateCode(secret, f.clock.Now().Add(time.Duration(periods)*30*time.Second)))(t)
-	return code
+	return must.Get(totp.GenerateCode(secret, f.clock.Now().Add(time.Duration(periods)*30*time.Second)))(t)
 }
 
 // enableTOTP turns two-step sign-in on, and lets the time go by in which its
@@ -260,8 +259,7 @@ func TestTurningTwoStepSignInOnOrOffEndsTheOtherSessions(t *testing.T) {
 		keep := f.session(t, "this browser", u)
 		f.session(t, "another browser", u)
 		from := f.known(u)
-		begun, err := f.BeginTOTP(t.Context(), ada, password, "Countersign addon")
-		must.Do(t, err)
+		begun := must.Get(f.BeginTOTP(t.Context(), ada, password, "Countersign addon"))(t)
 		on, _, err := f.ConfirmTOTP(t.Context(), ada, keep, f.code(t, begun.Secret))
 		if err != nil || !on.TOTP || on.Generation != u.Generation+1 || on.RecoveryCodes != recoveryCodes {
 			t.Fatalf("%+v, %v", on, err)

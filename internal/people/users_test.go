@@ -147,8 +147,7 @@ func TestResetPasswordByTheOperator(t *testing.T) {
 func TestUsersOfOlderVersionsKeepTheirEmails(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.administrator(t)
-		hash, err := f.hashes.make(t.Context(), wholeQueue, password)
-		must.Do(t, err)
+		hash := must.Get(f.hashes.make(t.Context(), wholeQueue, password))(t)
 		for _, kept := range []string{"eve@münchen.example", "\u0430da@site.example"} {
 			must.Do(t, f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 				_, err := tx.AddUser(t.Context(), peopledb.User{Email: kept, Password: hash, Generation: 1, CreatedAt: f.stamp(), PasswordAt: f.stamp(), Administrator: true})
@@ -162,7 +161,7 @@ func TestUsersOfOlderVersionsKeepTheirEmails(t *testing.T) {
 			}
 			wantCode(t, f.ResetPassword(t.Context(), operator, kept, password, false), "")
 		}
-		_, err = f.CreateAdministrator(t.Context(), operator, "eve@xn--mnchen-3ya.example", password)
+		_, err := f.CreateAdministrator(t.Context(), operator, "eve@xn--mnchen-3ya.example", password)
 		wantCode(t, err, "email_taken")
 		_, err = f.RenameUser(t.Context(), operator, 1, "eve@xn--mnchen-3ya.example")
 		wantCode(t, err, "email_taken")

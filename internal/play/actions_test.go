@@ -153,8 +153,7 @@ func TestOrdersSayWhatWasPaid(t *testing.T) {
 	token := buyAcknowledged(t, s, c, playfake.BuyOptions{OfferID: "trial"})
 	s.Advance(8 * day)
 	ids := s.Orders(token)
-	orders, err := c.Orders(t.Context(), ids)
-	must.Do(t, err)
+	orders := must.Get(c.Orders(t.Context(), ids))(t)
 	if len(orders) != 2 {
 		t.Fatalf("%d orders, want 2", len(orders))
 	}
@@ -166,7 +165,7 @@ func TestOrdersSayWhatWasPaid(t *testing.T) {
 		paid.Revenue.Units != 3 || paid.ProductID != "gold_monthly" || paid.BasePlanID != "monthly" || paid.CreatedAt.IsZero() {
 		t.Errorf("the order is %+v: total %+v, tax %+v, revenue %+v", paid, paid.Total, paid.Tax, paid.Revenue)
 	}
-	_, err = c.Orders(t.Context(), []string{ids[0], "GPA.0000-0000-0000-00000"})
+	_, err := c.Orders(t.Context(), []string{ids[0], "GPA.0000-0000-0000-00000"})
 	wantReason(t, err, play.Refused)
 	if none, err := c.Orders(t.Context(), nil); err != nil || none != nil {
 		t.Errorf("no ids: %v, %v", none, err)
@@ -189,8 +188,7 @@ func TestARefundWithoutRevokeIsNotInTheVoidedList(t *testing.T) {
 	if len(list) != 1 || next != "" || list[0].OrderID != s.Orders(revoked)[0] || list[0].Token != revoked || list[0].Source != 1 || !list[0].VoidedAt.Equal(s.Now()) {
 		t.Errorf("the list is %+v, next %q", list, next)
 	}
-	orders, err := c.Orders(t.Context(), []string{s.Orders(kept)[0]})
-	must.Do(t, err)
+	orders := must.Get(c.Orders(t.Context(), []string{s.Orders(kept)[0]}))(t)
 	if orders[0].State != "refunded" {
 		t.Errorf("the order is %s", orders[0].State)
 	}

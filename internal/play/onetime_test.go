@@ -18,8 +18,7 @@ func TestTheLifeOfAOneTimePurchase(t *testing.T) {
 	c := open(t, s)
 	read := func(token string) play.Subscription {
 		t.Helper()
-		found := must.Get(c.OneTime(t.Context(), token))(t)
-		return found
+		return must.Get(c.OneTime(t.Context(), token))(t)
 	}
 	token := buy(t, s, playfake.BuyOptions{ProductID: "gold_pass", Account: "ana", Quantity: 3, Pending: true, Test: true})
 	if p := read(token); p.State != play.Pending || !p.OneTime || !p.StartedAt.IsZero() || p.Account != "ana" || !p.Test || p.Items[0].OrderID != "" {
@@ -41,8 +40,7 @@ func TestTheLifeOfAOneTimePurchase(t *testing.T) {
 	if p := read(token); !p.Acknowledged || !p.Items[0].Consumed || p.Items[0].Quantity != 2 {
 		t.Errorf("%+v", p)
 	}
-	orders, err := c.Orders(t.Context(), s.Orders(token))
-	must.Do(t, err)
+	orders := must.Get(c.Orders(t.Context(), s.Orders(token)))(t)
 	if o := orders[0]; o.Total.Units != 17 || o.ProductID != "gold_pass" {
 		t.Errorf("%+v", o)
 	}

@@ -63,8 +63,7 @@ func open(t *testing.T, s *playfake.Store) *play.Client {
 
 func openWith(t *testing.T, o play.Options) *play.Client {
 	t.Helper()
-	c := must.Get(play.Open(o))(t)
-	return c
+	return must.Get(play.Open(o))(t)
 }
 
 // buy buys a subscription.
@@ -73,15 +72,13 @@ func buy(t *testing.T, s *playfake.Store, o playfake.BuyOptions) string {
 	if o.ProductID == "" {
 		o.ProductID = "gold_monthly"
 	}
-	token := must.Get(s.Buy(o))(t)
-	return token
+	return must.Get(s.Buy(o))(t)
 }
 
 // get reads a subscription.
 func get(t *testing.T, c *play.Client, token string) play.Subscription {
 	t.Helper()
-	found := must.Get(c.Subscription(t.Context(), token))(t)
-	return found
+	return must.Get(c.Subscription(t.Context(), token))(t)
 }
 
 // wantReason checks the reason of an error.

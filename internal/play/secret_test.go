@@ -25,8 +25,7 @@ func withMembers(t *testing.T, file []byte, members map[string]string) []byte {
 	for name, value := range members {
 		all[name] = value
 	}
-	changed := must.Get(json.Marshal(all))(t)
-	return changed
+	return must.Get(json.Marshal(all))(t)
 }
 
 func TestTheFileDoesNotChooseWhoGetsWhatItsKeySigns(t *testing.T) {

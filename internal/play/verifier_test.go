@@ -90,9 +90,8 @@ func TestEachClaimOfAPushIsChecked(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			claims := s.PushClaims()
 			test.change(&claims)
-			bearer, err := s.SignPush(claims)
-			must.Do(t, err)
-			err = v.VerifyPush(t.Context(), bearer)
+			bearer := must.Get(s.SignPush(claims))(t)
+			err := v.VerifyPush(t.Context(), bearer)
 			if test.valid {
 				must.Do(t, err)
 				return
@@ -106,8 +105,7 @@ func TestEachClaimOfAPushIsChecked(t *testing.T) {
 func signed(t *testing.T, s *playfake.Store, key jose.SigningKey, id string) string {
 	t.Helper()
 	signer := must.Get(jose.NewSigner(key, (&jose.SignerOptions{}).WithHeader("kid", id)))(t)
-	text := must.Get(jwt.Signed(signer).Claims(s.PushClaims()).Serialize())(t)
-	return text
+	return must.Get(jwt.Signed(signer).Claims(s.PushClaims()).Serialize())(t)
 }
 
 func TestForgedPushesAreRefused(t *testing.T) {

@@ -183,8 +183,7 @@ func TestARefusedCommitIsNoUnknownOutcome(t *testing.T) {
 	if !errors.Is(err, ErrExists) {
 		t.Errorf("error %v, want ErrExists", err)
 	}
-	conn, err := db.write.Conn(t.Context())
-	must.Do(t, err)
+	conn := must.Get(db.write.Conn(t.Context()))(t)
 	defer conn.Close()
 	if w := wireOf(db, conn); w.committing.Load() {
 		t.Error("what its connection does next can't be called off")

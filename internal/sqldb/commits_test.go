@@ -82,8 +82,7 @@ func openAt(t *testing.T, path string) *DB {
 
 func recordedAt(t *testing.T, path string) int64 {
 	t.Helper()
-	n := must.Get(readCommits(CommitFile(path)))(t)
-	return n
+	return must.Get(readCommits(CommitFile(path)))(t)
 }
 
 func TestLostLogIsTold(t *testing.T) {

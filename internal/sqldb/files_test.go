@@ -36,11 +36,9 @@ func TestServerWhoseFilesAreGoneStopsWriting(t *testing.T) {
 				if c.only != "" && c.only != at.Engine {
 					return
 				}
-				lock, err := LockFolder(at.Dir, "a test", "")
-				must.Do(t, err)
+				lock := must.Get(LockFolder(at.Dir, "a test", ""))(t)
 				defer lock.Unlock()
-				db, err := Open(t.Context(), Options{URL: at.URL, Path: filepath.Join(at.Dir, "x.db"), Lock: lock})
-				must.Do(t, err)
+				db := must.Get(Open(t.Context(), Options{URL: at.URL, Path: filepath.Join(at.Dir, "x.db"), Lock: lock}))(t)
 				defer db.Close()
 				must.Do(t, errors.Join(db.Migrate(t.Context()), writeMeta(t.Context(), db, "one")))
 				c.spoil(t, filepath.Join(at.Dir, c.file))

@@ -40,8 +40,7 @@ func stopped(t *testing.T, db *DB, lock *FolderLock, cleanly bool) {
 
 func lastCheck(t *testing.T, db *DB) string {
 	t.Helper()
-	at := must.Get(db.Queries().Meta(t.Context(), metaChecked))(t)
-	return at
+	return must.Get(db.Queries().Meta(t.Context(), metaChecked))(t)
 }
 
 func TestFileIsCheckedAfterAnUncleanStopAndEveryWeek(t *testing.T) {
@@ -109,22 +108,19 @@ func damaged(t *testing.T) string {
 	db, lock, _ := served(t, path)
 	must.Do(t, db.Migrate(t.Context()))
 	must.Get(db.Queries().Exec(t.Context(), `CREATE TABLE notes (id bigint, note text)`))(t)
-	err := db.Tx(t.Context(), func(q Queries) error {
+	must.Do(t, db.Tx(t.Context(), func(q Queries) error {
 		for i := range 2000 {
 			if _, err := q.Exec(t.Context(), `INSERT INTO notes (id, note) VALUES ($1, $2)`, i, fmt.Sprintf("%0500d", i)); err != nil {
 				return err
 			}
 		}
 		return q.SetMeta(t.Context(), metaChecked, "2026-11-01T12:00:00Z")
-	})
-	must.Do(t, err)
+	}))
 	stopped(t, db, lock, false)
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	must.Do(t, err)
-	info, err := f.Stat()
-	must.Do(t, err)
+	f := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
+	info := must.Get(f.Stat())(t)
 	middle := info.Size() / pageBytes / 2 * pageBytes
-	_, err = f.WriteAt(bytes.Repeat([]byte{0xff}, pageBytes), middle)
+	_, err := f.WriteAt(bytes.Repeat([]byte{0xff}, pageBytes), middle)
 	must.Do(t, errors.Join(err, f.Close()))
 	return path
 }

@@ -14,9 +14,8 @@ import (
 func TestFolderHasOneServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	lock, err := LockFolder(dir, "process 17 on 127.0.0.1:8080", "https://shop.example")
-	must.Do(t, err)
-	_, err = LockFolder(dir, "process 18 on 127.0.0.1:8081", "")
+	lock := must.Get(LockFolder(dir, "process 17 on 127.0.0.1:8080", "https://shop.example"))(t)
+	_, err := LockFolder(dir, "process 18 on 127.0.0.1:8081", "")
 	var ours *countersign.Error
 	if !errors.As(err, &ours) || ours.Kind != countersign.KindConflict {
 		t.Fatalf("the second server: %v, want one of kind Conflict", err)

@@ -196,15 +196,13 @@ func TestNoSnapshotIsOlderThanWhatWasTold(t *testing.T) {
 	}
 	db.snapshots.follow(true) // as a live feed does
 	everyReader()
-	err := other.Tx(t.Context(), func(q Queries) error {
+	must.Do(t, other.Tx(t.Context(), func(q Queries) error {
 		if err := q.Mark(t.Context(), "notes", ""); err != nil {
 			return err
 		}
 		return addNote(t.Context(), q, 1)
-	})
-	must.Do(t, err)
-	conn, err := db.read.Conn(t.Context())
-	must.Do(t, err)
+	}))
+	conn := must.Get(db.read.Conn(t.Context()))(t)
 	defer conn.Close()
 	rows, err := list(t.Context(), conn, scanNumbered, selectChanges, 0)
 	if err != nil || len(rows) != 1 {

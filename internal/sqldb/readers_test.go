@@ -56,8 +56,7 @@ func TestLookupOfAPageThatIsGoneEndsNoProcess(t *testing.T) {
 		return lookup.Row(t.Context(), 1, id, &text)
 	}
 	must.Do(t, look(0))
-	whole, err := os.ReadFile(path)
-	must.Do(t, err)
+	whole := must.Get(os.ReadFile(path))(t)
 	must.Do(t, os.Truncate(path, int64(len(whole)/2/pageBytes*pageBytes)))
 	if err := look(199); err == nil || errors.Is(err, ErrNotFound) {
 		t.Errorf("a row whose page is gone: %v", err)

@@ -19,9 +19,8 @@ func TestAReplacementMayPauseForLongerThanTransactionsMayBeIdle(t *testing.T) {
 		q.Set("options", "-cidle_in_transaction_session_timeout=100")
 		u.RawQuery = q.Encode()
 	})
-	versions, err := o.Latest()
-	must.Do(t, err)
-	_, err = Replace(t.Context(), o, Build{Versions: versions, Fill: func(Load) error {
+	versions := must.Get(o.Latest())(t)
+	_, err := Replace(t.Context(), o, Build{Versions: versions, Fill: func(Load) error {
 		_, err := One(t.Context(), other.Queries(), Value[bool], `SELECT true FROM (SELECT pg_sleep(0.3)) paused`)
 		return err
 	}})

@@ -93,11 +93,10 @@ func TestAFullDiskOfACopyIsNotOneOfTheDatabase(t *testing.T) {
 	db, other := migrated(t, dbtest.New(t, dbtest.SQLite)), migrated(t, dbtest.New(t, dbtest.SQLite))
 	writer := Queries{db: &DB{shared: other.shared, read: other.write}}
 	count(t, writer, fmt.Sprintf(`PRAGMA max_page_count = %d`, count(t, writer, `PRAGMA page_count`)))
-	conn, err := other.write.Conn(t.Context())
-	must.Do(t, err)
+	conn := must.Get(other.write.Conn(t.Context()))(t)
 	defer conn.Close()
 	_, full := conn.ExecContext(t.Context(), `INSERT INTO notes (id, text) VALUES (1, $1)`, strings.Repeat("x", 50_000))
-	err = db.copyError("/mnt/backups/store.db.copy-1", full)
+	err := db.copyError("/mnt/backups/store.db.copy-1", full)
 	wantUnavailable(t, err)
 	if text := fault.Message(err); !strings.Contains(text, "/mnt/backups") || !strings.Contains(text, "disk of that folder is full") {
 		t.Errorf("message %q", text)

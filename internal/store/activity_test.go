@@ -23,8 +23,7 @@ func activity(t *testing.T, f *storetest.Fixture, kind store.ActivityKind, by st
 	t.Helper()
 	today := f.Clock.Now().UTC().Truncate(24 * time.Hour)
 	by.Kind, by.From, by.Until = kind, today.AddDate(0, 0, -5), today.AddDate(0, 0, 1)
-	all := must.Get(f.Activity(t.Context(), storetest.Operator, "ada", by))(t)
-	return all
+	return must.Get(f.Activity(t.Context(), storetest.Operator, "ada", by))(t)
 }
 
 func download(t *testing.T, f *storetest.Fixture, purchase int64, times int) {

@@ -17,8 +17,7 @@ import (
 // report verifies the whole audit log.
 func report(t *testing.T, f *storetest.Fixture) people.AuditReport {
 	t.Helper()
-	r := must.Get(f.AuditChain().Verify(t.Context(), storetest.Operator))(t)
-	return r
+	return must.Get(f.AuditChain().Verify(t.Context(), storetest.Operator))(t)
 }
 
 func TestServerSealsTheAuditLog(t *testing.T) {

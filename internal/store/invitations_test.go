@@ -97,11 +97,10 @@ func TestAMemberWhoIsInvitedAgainKeepsTheRoleAndTheInvitationStays(t *testing.T)
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		_, token := mustInvite(t, f, "eve@home.example", store.RoleViewer)
 		must.Do(t, join(t, f, token, "eve@home.example"))
-		u, err := f.People().UserNamed(t.Context(), storetest.Operator, "eve@home.example")
-		must.Do(t, err)
+		u := must.Get(f.People().UserNamed(t.Context(), storetest.Operator, "eve@home.example"))(t)
 		eve := u.Actor(people.Origin{})
 		_, again := mustInvite(t, f, "eve@home.example", store.RoleOwner)
-		_, err = f.Accept(t.Context(), eve, again)
+		_, err := f.Accept(t.Context(), eve, again)
 		storetest.WantError(t, err, "member_exists")
 		if m, err := f.Member(t.Context(), storetest.Operator, "ada", u.ID); err != nil || m.Role != store.RoleViewer {
 			t.Errorf("%+v, %v", m, err)

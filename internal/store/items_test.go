@@ -18,12 +18,11 @@ func TestItemsOfAKeyAreThoseOfItsWorkspace(t *testing.T) {
 		f.MustImport(t, storetest.Lines(storetest.WorkspaceText("eve"), storetest.ItemText("ada", 10), storetest.ItemText("ada", 4)))
 		_, ada := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		_, eve := f.MustCreate(t, store.NewKey{Workspace: "eve"})
-		items, err := f.Validation.Items(t.Context(), f.ActorOf(t, ada), "")
-		must.Do(t, err)
+		items := must.Get(f.Validation.Items(t.Context(), f.ActorOf(t, ada), ""))(t)
 		if got, want := storetest.IDsOf(t, items), []int64{1, 2, 4, 10}; !slices.Equal(got, want) {
 			t.Errorf("items %d, want %d", got, want)
 		}
-		_, err = f.Validation.Items(t.Context(), f.ActorOf(t, eve), "")
+		_, err := f.Validation.Items(t.Context(), f.ActorOf(t, eve), "")
 		storetest.WantError(t, err, "no_items")
 		if storetest.MessageOf(err) != "No items found" {
 			t.Errorf("message %q", storetest.MessageOf(err))

@@ -177,13 +177,12 @@ func TestARekeyWithoutTheKeyFileEndsImportedKeys(t *testing.T) {
 		r := newRekeyable(t, place)
 		remove(t, keyFile(place))
 		f := r.unlocked(t)
-		plan, err := f.PlanRekey(t.Context())
-		must.Do(t, err)
+		plan := must.Get(f.PlanRekey(t.Context()))(t)
 		if !slices.Equal(names(plan.Ended), []string{"bob/imported"}) || !slices.Equal(names(plan.Working()), []string{"ada/plain", "ada/rotated"}) {
 			t.Errorf("ends %q, %q go on working", names(plan.Ended), names(plan.Working()))
 		}
 		f.MustRekey(t)
-		_, err = f.Validation.Authenticate(t.Context(), r.tokens["imported"], storetest.Client)
+		_, err := f.Validation.Authenticate(t.Context(), r.tokens["imported"], storetest.Client)
 		storetest.WantError(t, err, "key_unknown")
 		f.MustImport(t, storetest.Lines(storetest.KeyText("bob", "imported", `"key":"`+r.tokens["imported"]+`"`)))
 		wantOpens(t, f, r.tokens["imported"], r.tokens["plain"])

@@ -38,8 +38,7 @@ func TestKeyGivenAsText(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		elsewhere := t.TempDir()
 		must.Get(keyfile.Create(elsewhere))(t)
-		content, err := os.ReadFile(filepath.Join(elsewhere, keyfile.FileName))
-		must.Do(t, err)
+		content := must.Get(os.ReadFile(filepath.Join(elsewhere, keyfile.FileName)))(t)
 		o := storetest.OptionsOf(place, storetest.NewClock())
 		o.KeyText = string(content)
 		must.Do(t, storetest.Opened(t, o).Prepare(t.Context()))
@@ -50,7 +49,7 @@ func TestKeyGivenAsText(t *testing.T) {
 			t.Errorf("the second time: %v", err)
 		}
 		o.KeyText = "something else"
-		err = storetest.Opened(t, o).Prepare(t.Context())
+		err := storetest.Opened(t, o).Prepare(t.Context())
 		storetest.WantError(t, err, "key_unreadable")
 		if strings.Contains(storetest.MessageOf(err), "something else") {
 			t.Errorf("message %q shows what was given", storetest.MessageOf(err))
@@ -71,8 +70,7 @@ func TestSecondDataFolderOnOneDatabase(t *testing.T) {
 	if !strings.Contains(storetest.MessageOf(err), keyfile.KeyName(f.Gate().Box().Check())) {
 		t.Errorf("message %q does not say which key file belongs here", storetest.MessageOf(err))
 	}
-	content, err := os.ReadFile(keyFile(place))
-	must.Do(t, err)
+	content := must.Get(os.ReadFile(keyFile(place)))(t)
 	write(t, keyFile(second), string(content))
 	if err := storetest.Unprepared(t, second).Prepare(t.Context()); err != nil {
 		t.Error(err)

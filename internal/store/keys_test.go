@@ -126,8 +126,7 @@ func TestARevokedKeyComesBackForTenMinutes(t *testing.T) {
 func TestRevokingTwiceKeepsTheFirstTime(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		k, _ := f.MustCreate(t, store.NewKey{Workspace: "ada"})
-		first, err := f.RevokeKey(t.Context(), storetest.Operator, k.ID)
-		must.Do(t, err)
+		first := must.Get(f.RevokeKey(t.Context(), storetest.Operator, k.ID))(t)
 		f.Clock.Set(storetest.Noon.Add(time.Hour))
 		second, err := f.RevokeKey(t.Context(), storetest.Operator, k.ID)
 		if err != nil || second.RevokedAt != first.RevokedAt || first.RevokedAt != countersign.At(storetest.Noon) {
@@ -225,8 +224,7 @@ func TestKeyValuesAreNotKeptInTheClear(t *testing.T) {
 func TestASecondRevocationIsNotInTheAuditLog(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		k, _ := f.MustCreate(t, store.NewKey{Workspace: "ada"})
-		first, err := f.RevokeKey(t.Context(), storetest.Operator, k.ID)
-		must.Do(t, err)
+		first := must.Get(f.RevokeKey(t.Context(), storetest.Operator, k.ID))(t)
 		entries := len(f.Audits(t))
 		again, err := f.RevokeKey(t.Context(), storetest.Operator, k.ID)
 		if err != nil || !again.RevokedAt.Equal(first.RevokedAt.Time) {

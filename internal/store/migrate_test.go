@@ -45,8 +45,7 @@ func TestMigrateBacksUpWhatIsOlderAndHasContent(t *testing.T) {
 		migrate(t, place, peopledb.Schema)
 		withContent(t, place)
 		s := storetest.Unprepared(t, place)
-		backup, err := s.Migrate(t.Context())
-		must.Do(t, err)
+		backup := must.Get(s.Migrate(t.Context()))(t)
 		if info, err := os.Stat(backup); err != nil || info.Size() == 0 || filepath.Dir(backup) != filepath.Join(place.Dir, "backups") {
 			t.Errorf("backup %q: %v", backup, err)
 		}

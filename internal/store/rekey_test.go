@@ -90,8 +90,7 @@ func keyFiles(t *testing.T, dir string) (list []string) {
 	paths := must.Get(filepath.Glob(filepath.Join(dir, keyfile.FileName+"*")))(t)
 	slices.Sort(paths)
 	for _, path := range paths {
-		content, err := os.ReadFile(path)
-		must.Do(t, err)
+		content := must.Get(os.ReadFile(path))(t)
 		box, err := keyfile.Parse(string(content))
 		if err != nil {
 			list = append(list, "unreadable")
@@ -259,8 +258,7 @@ func TestInterruptedRekeyIsFinished(t *testing.T) {
 // asideFiles lists the key files that are not in place.
 func asideFiles(t *testing.T, place dbtest.DB) []string {
 	t.Helper()
-	paths := must.Get(filepath.Glob(keyFile(place) + ".*"))(t)
-	return paths
+	return must.Get(filepath.Glob(keyFile(place) + ".*"))(t)
 }
 
 func TestRekeyThatFailsChangesNothing(t *testing.T) {
@@ -291,8 +289,7 @@ func TestRekeyRefuses(t *testing.T) {
 	storetest.WantError(t, err, "schema_empty")
 	content := func() string {
 		storetest.Prepared(t, place)
-		text := must.Get(os.ReadFile(keyFile(place)))(t)
-		return string(text)
+		return string(must.Get(os.ReadFile(keyFile(place)))(t))
 	}()
 	o := storetest.OptionsOf(place, c)
 	o.KeyText = content

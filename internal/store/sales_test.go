@@ -55,8 +55,7 @@ func wantSalesByItem(t *testing.T, f *storetest.Fixture) {
 	for _, year := range []int{2024, 2025, 2026} {
 		from := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
 		until := from.AddDate(1, 0, 0)
-		want, err := f.DB().SalesByItem(t.Context(), ada.ID, from, until)
-		must.Do(t, err)
+		want := must.Get(f.DB().SalesByItem(t.Context(), ada.ID, from, until))(t)
 		got, err := f.Sales(t.Context(), storetest.Operator, "ada", store.SalesQuery{From: countersign.At(from), Until: countersign.At(until), By: store.SalesByItem})
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
 			t.Errorf("%d: %v %s", year, err, diff)
@@ -120,13 +119,11 @@ func TestSalesByItemAreThoseOfTheTime(t *testing.T) {
 			from := start.AddDate(0, 0, r.IntN(500))
 			q := store.SalesQuery{From: countersign.At(from), Until: countersign.At(from.AddDate(0, 0, 1+r.IntN(366))), By: store.SalesByItem}
 			var byDay int64
-			days, err := f.Sales(t.Context(), storetest.Operator, "ada", store.SalesQuery{From: q.From, Until: q.Until, By: store.SalesByDay})
-			must.Do(t, err)
+			days := must.Get(f.Sales(t.Context(), storetest.Operator, "ada", store.SalesQuery{From: q.From, Until: q.Until, By: store.SalesByDay}))(t)
 			for _, d := range days {
 				byDay += d.Count
 			}
-			items, err := f.Sales(t.Context(), storetest.Operator, "ada", q)
-			must.Do(t, err)
+			items := must.Get(f.Sales(t.Context(), storetest.Operator, "ada", q))(t)
 			want, err := f.DB().CountPurchases(t.Context(), ada.ID, storedb.PurchaseFilter{From: q.From, Until: q.Until}, 1000)
 			if i := slices.IndexFunc(items, func(s store.Sales) bool { return s.Item == 1 }); err != nil || i < 0 || items[i].Count != want || byDay != want {
 				t.Fatalf("%v to %v: %+v, %d by day, want %d, %v", q.From, q.Until, items, byDay, want, err)

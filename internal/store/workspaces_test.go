@@ -132,14 +132,12 @@ func TestCreateWorkspaceRefuses(t *testing.T) {
 func TestSetWorkspaceChangesAllButTheUsername(t *testing.T) {
 	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, storetest.Lines(storetest.WorkspaceText("ada"), storetest.WorkspaceText("bob")))
-		set, err := f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) {
+		set := must.Get(f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) {
 			*w = full("bob")
 			w.ID = 77
-		})
-		must.Do(t, err)
+		}))(t)
 		want := full("ada")
-		read, err := f.Workspace(t.Context(), storetest.Operator, "ada")
-		must.Do(t, err)
+		read := must.Get(f.Workspace(t.Context(), storetest.Operator, "ada"))(t)
 		want.Account.Name.FullName = "Ada Byron"
 		for _, got := range []store.Workspace{set, read} {
 			if storetest.MustJSON(t, got.Account) != storetest.MustJSON(t, want.Account) || got.Switches != want.Switches {
@@ -149,7 +147,7 @@ func TestSetWorkspaceChangesAllButTheUsername(t *testing.T) {
 		if bob, err := f.Workspace(t.Context(), storetest.Operator, "bob"); err != nil || bob.Account.Currency != "USD" {
 			t.Errorf("bob is %+v, %v", bob, err)
 		}
-		_, err = f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) { w.Account.Currency = "" })
+		_, err := f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) { w.Account.Currency = "" })
 		storetest.WantError(t, err, "invalid")
 		_, err = f.SetWorkspace(t.Context(), storetest.Operator, "eve", func(*store.Workspace) {})
 		storetest.WantError(t, err, "workspace_not_found")
@@ -165,11 +163,10 @@ func TestChangesOfAWorkspaceAtOnceAreBothKept(t *testing.T) {
 	impatient.URL += "&lock_timeout=50" // milliseconds; after that it says "busy"
 	other := storetest.Prepared(t, impatient)
 	var second error
-	_, err := f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) {
+	must.Get(f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) {
 		_, second = other.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) { w.Switches.RefuseQueryKeys = true })
 		w.Switches.Quota = 5
-	})
-	must.Do(t, err)
+	}))(t)
 	got, err := f.Workspace(t.Context(), storetest.Operator, "ada")
 	if err != nil || got.Switches.Quota != 5 || (second == nil && !got.Switches.RefuseQueryKeys) {
 		t.Errorf("switches %+v, %v; the second change: %v", got.Switches, err, second)

@@ -59,8 +59,7 @@ func serveOne(t *testing.T, h http.Handler, method, target string) *http.Respons
 
 func bodyOf(t *testing.T, res *http.Response) string {
 	t.Helper()
-	b := must.Get(io.ReadAll(res.Body))(t)
-	return string(b)
+	return string(must.Get(io.ReadAll(res.Body))(t))
 }
 
 func TestEveryAnswerHasTheDefaultHeaders(t *testing.T) {

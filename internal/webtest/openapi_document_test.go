@@ -18,8 +18,7 @@ const storeDocument = "../store/api/openapi.json"
 func storeOracle(t *testing.T) *Oracle {
 	t.Helper()
 	text := must.Get(os.ReadFile(storeDocument))(t)
-	o := must.Get(NewOracle(text))(t)
-	return o
+	return must.Get(NewOracle(text))(t)
 }
 
 func TestTheStoresDocumentIsWhole(t *testing.T) {
@@ -116,6 +115,5 @@ func TestTheStoresDocumentIsPrettyPrinted(t *testing.T) {
 func storeJSON(t *testing.T) any {
 	t.Helper()
 	text := must.Get(os.ReadFile(storeDocument))(t)
-	d := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
-	return d
+	return must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
 }

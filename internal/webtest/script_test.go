@@ -215,9 +215,8 @@ func TestCheckJudgesEveryAnswer(t *testing.T) {
 				}
 				return errors.New("unlike the document")
 			})
-		b, err := splitBlocks("a.txt", request)
-		must.Do(t, err)
-		err = r.run(scriptCase{title: "a", request: b[0].lines})
+		b := must.Get(splitBlocks("a.txt", request))(t)
+		err := r.run(scriptCase{title: "a", request: b[0].lines})
 		if got != want {
 			t.Errorf("check was given %q, want %q", got, want)
 		}

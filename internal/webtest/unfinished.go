@@ -16,8 +16,7 @@ import (
 // never comes. A server that waits for the rest fails the test.
 func Unfinished(t testing.TB, url, beginning string) *http.Response {
 	t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	must.Do(t, err)
+	c := must.Get(net.Dial("tcp", strings.TrimPrefix(url, "http://")))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	const hang = 30 * time.Second // ends a server that waits
 	must.Do(t, c.SetDeadline(time.Now().Add(hang)))

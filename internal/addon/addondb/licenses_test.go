@@ -17,8 +17,7 @@ import (
 // file's name, "~" for all.
 func migrated(t *testing.T, at dbtest.DB, before string) *sqldb.DB {
 	t.Helper()
-	names, err := fs.Glob(files, "migrations/*.sql")
-	must.Do(t, err)
+	names := must.Get(fs.Glob(files, "migrations/*.sql"))(t)
 	some := fstest.MapFS{}
 	for _, name := range names {
 		text := must.Get(fs.ReadFile(files, name))(t)

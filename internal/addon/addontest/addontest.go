@@ -75,8 +75,7 @@ func Open(t testing.TB, at dbtest.DB, o addon.Options) *addon.Addon {
 // openDatabase opens the database of an addon as another process would.
 func openDatabase(t testing.TB, at dbtest.DB) *sqldb.DB {
 	t.Helper()
-	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, addon.DatabaseName), Schemas: addondb.Schemas}))(t)
-	return db
+	return must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, addon.DatabaseName), Schemas: addondb.Schemas}))(t)
 }
 
 // Database opens the database of an addon as another process would, and closes it with the test.

@@ -25,22 +25,19 @@ const DefaultsServed = `{"appName":"My app","idpIosClientId":"","idpAndroidClien
 // MustUpdate runs an update.
 func (f *Fixture) MustUpdate(t testing.TB) addon.UpdateReport {
 	t.Helper()
-	report := must.Get(f.Update(t.Context(), Operator, nil))(t)
-	return report
+	return must.Get(f.Update(t.Context(), Operator, nil))(t)
 }
 
 // MustSet changes the draft.
 func (f *Fixture) MustSet(t testing.TB, changes map[string]string) settings.Draft {
 	t.Helper()
-	s := must.Get(f.Settings.Set(t.Context(), Operator, settings.Edit{}, changes))(t)
-	return s
+	return must.Get(f.Settings.Set(t.Context(), Operator, settings.Edit{}, changes))(t)
 }
 
 // MustPublish publishes the draft.
 func (f *Fixture) MustPublish(t testing.TB, note string) settings.Publication {
 	t.Helper()
-	p := must.Get(f.Settings.Publish(t.Context(), Operator, 0, note))(t)
-	return p
+	return must.Get(f.Settings.Publish(t.Context(), Operator, 0, note))(t)
 }
 
 // MustPackage adds a package.
@@ -52,8 +49,7 @@ func (f *Fixture) MustPackage(t testing.TB, id int64, name string, paid bool) {
 // Draft is the draft of the settings.
 func (f *Fixture) Draft(t testing.TB) settings.Draft {
 	t.Helper()
-	s := must.Get(f.Settings.Draft(t.Context(), Operator))(t)
-	return s
+	return must.Get(f.Settings.Draft(t.Context(), Operator))(t)
 }
 
 // Value is a setting of the draft.
@@ -69,15 +65,13 @@ func (f *Fixture) Value(t testing.TB, key string) string {
 // Served is what apps are served of the settings.
 func (f *Fixture) Served(t testing.TB) *settings.Published {
 	t.Helper()
-	p := must.Get(f.Settings.Published(t.Context()))(t)
-	return p
+	return must.Get(f.Settings.Published(t.Context()))(t)
 }
 
 // View is what apps are served about in-app purchases.
 func (f *Fixture) View(t testing.TB) *iap.Published {
 	t.Helper()
-	p := must.Get(f.IAP.Published(t.Context()))(t)
-	return p
+	return must.Get(f.IAP.Published(t.Context()))(t)
 }
 
 // Audits lists the audit log, oldest first: action, subject, before -> after.

@@ -43,8 +43,7 @@ func overOneConnection(b *testing.B, h http.Handler) {
 	buffer := make([]byte, 16<<10)
 	read := func() int {
 		must.Get(conn.Write(request))(b)
-		n := must.Get(conn.Read(buffer))(b)
-		return n
+		return must.Get(conn.Read(buffer))(b)
 	}
 	whole := read()
 	b.ReportAllocs()

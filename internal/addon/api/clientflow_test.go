@@ -102,8 +102,7 @@ func TestTheGoClientActsOnPurchases(t *testing.T) {
 		s := newSeller(t, at)
 		address := s.serve(t).URL
 		site, ctx := s.siteClient(address), t.Context()
-		verified, err := s.appClient(t, address, "7").VerifyPurchase(ctx, s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"}), "")
-		must.Do(t, err)
+		verified := must.Get(s.appClient(t, address, "7").VerifyPurchase(ctx, s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"}), ""))(t)
 		id := verified.Purchase.ID
 		refreshed, err := site.RefreshPurchase(ctx, id)
 		if must.Do(t, err); refreshed.ID != id || !refreshed.AutoRenewing {

@@ -28,8 +28,7 @@ var readOracle = sync.OnceValues(func() (*webtest.Oracle, error) {
 
 func oracle(t testing.TB) *webtest.Oracle {
 	t.Helper()
-	read := must.Get(readOracle())(t)
-	return read
+	return must.Get(readOracle())(t)
 }
 
 // contract runs each script of a folder against a site of its own, on both

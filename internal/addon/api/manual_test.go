@@ -177,8 +177,7 @@ func runManual(t *testing.T, program string, arguments ...string) []byte {
 	for name, text := range map[string]string{"purchases.mts": blocks[0], "shop.mts": shopScope + blocks[1], "flow.mjs": program} {
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	compiler, err := filepath.Abs(compiler)
-	must.Do(t, err)
+	compiler := must.Get(filepath.Abs(compiler))(t)
 	tsc := exec.CommandContext(t.Context(), compiler, "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess",
 		"--target", "es2022", "--module", "nodenext", "purchases.mts", "shop.mts")
 	tsc.Dir = dir

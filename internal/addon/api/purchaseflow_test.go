@@ -128,8 +128,7 @@ func TestAForgedNotificationChangesNothing(t *testing.T) {
 		s := newSeller(t, at)
 		h := api.New(s.Addon, options())
 		token := s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"})
-		_, err := s.Members.Verify(t.Context(), "7", token, "")
-		must.Do(t, err)
+		must.Get(s.Members.Verify(t.Context(), "7", token, ""))(t)
 		_, body, err := s.play.Push(s.play.Messages()[0])
 		must.Do(t, err)
 		for name, change := range map[string]func(*playfake.PushClaims){
@@ -147,8 +146,7 @@ func TestAForgedNotificationChangesNothing(t *testing.T) {
 				t.Errorf("%s: %d %s %s", name, status, code, reason)
 			}
 		}
-		received, err := s.Members.Messages(t.Context(), operator, 0, 10)
-		must.Do(t, err)
+		received := must.Get(s.Members.Messages(t.Context(), operator, 0, 10))(t)
 		if len(received) != 0 {
 			t.Errorf("stored: %+v", received)
 		}

@@ -78,8 +78,7 @@ func (s *seller) buy(t testing.TB, user string, o playfake.BuyOptions) string {
 	if user != "" {
 		o.Account = s.account(t, user)
 	}
-	token := must.Get(s.play.Buy(o))(t)
-	return token
+	return must.Get(s.play.Buy(o))(t)
 }
 
 // selling is a site for the scripts: user-7 has a token for gold and one that is not paid yet,
@@ -93,8 +92,7 @@ func selling(t testing.TB, at dbtest.DB) *site {
 		"unmapped": s.buy(t, "user-7", playfake.BuyOptions{ProductID: "extra_storage"}),
 		"theirs":   s.buy(t, "user-8", playfake.BuyOptions{ProductID: "silver_monthly"}),
 	}
-	verified, err := s.Members.Verify(t.Context(), "user-9", s.buy(t, "user-9", playfake.BuyOptions{ProductID: "gold_monthly"}), "")
-	must.Do(t, err)
+	verified := must.Get(s.Members.Verify(t.Context(), "user-9", s.buy(t, "user-9", playfake.BuyOptions{ProductID: "gold_monthly"}), ""))(t)
 	s.more["purchase"] = verified.Purchase.ID
 	bearer, body, err := s.play.Push(s.play.SendTest())
 	must.Do(t, err)

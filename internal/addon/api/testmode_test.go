@@ -38,8 +38,7 @@ func TestAppsBuyInTestMode(t *testing.T) {
 		s.testMode(t)
 		address, ctx := s.serve(t).URL, t.Context()
 		app := s.appClient(t, address, "user-7")
-		silver, err := app.BuySimulated(ctx, "silver_monthly", "")
-		must.Do(t, err)
+		silver := must.Get(app.BuySimulated(ctx, "silver_monthly", ""))(t)
 		verified, err := app.VerifyPurchase(ctx, silver.PurchaseToken, "silver_monthly")
 		if must.Do(t, err); verified.Result != "created" || verified.Purchase.Environment != "simulated" || verified.Membership.Package.Name != "Silver" {
 			t.Errorf("%+v", verified)

@@ -30,8 +30,7 @@ func TestARunningAddonDeliversEvents(t *testing.T) {
 		other := f.Again(t)
 		w, secret, err := other.Events.AddWebhook(t.Context(), addontest.Operator, s.URL, nil)
 		must.Do(t, err)
-		id, err := other.Events.Ping(t.Context(), addontest.Operator, w.ID)
-		must.Do(t, err)
+		id := must.Get(other.Events.Ping(t.Context(), addontest.Operator, w.ID))(t)
 		one := <-got
 		v := countersign.WebhookVerifier{Secrets: []string{string(secret)}, Now: f.Clock.Now}
 		if err := v.Verify(one.header, []byte(one.body)); err != nil || !strings.Contains(one.body, id) || one.header.Get("User-Agent") != "Countersign/1.2.3" {

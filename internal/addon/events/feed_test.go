@@ -18,8 +18,7 @@ import (
 // read reads a part of the feed.
 func (p *process) read(t *testing.T, after int64, limit int) Feed {
 	t.Helper()
-	feed := must.Get(p.List(t.Context(), program, after, limit))(t)
-	return feed
+	return must.Get(p.List(t.Context(), program, after, limit))(t)
 }
 
 func ids(feed Feed) (list []string) {
@@ -54,19 +53,18 @@ func TestTheFeedIsReadInParts(t *testing.T) {
 func TestAnEventHasTheFormOfItsDescription(t *testing.T) {
 	engines(t, func(t *testing.T, p *process) {
 		var id string
-		err := p.db.Tx(t.Context(), func(tx *addondb.DB) (err error) {
+		must.Do(t, p.db.Tx(t.Context(), func(tx *addondb.DB) (err error) {
 			id, err = p.Append(t.Context(), tx, Event{
 				Type: MembershipActivated, UserID: "<7>", Membership: json.RawMessage(`{"version": 1}`), Purchase: json.RawMessage(`{"id": "pur_1"}`), Environment: "test",
 			})
 			return err
-		})
-		must.Do(t, err)
+		}))
 		want := `{"id":"` + id + `","type":"membership.activated","created_at":"2026-11-01T12:00:00Z","user_id":"<7>",` +
 			`"membership":{"version":1},"previous":null,"purchase":{"id":"pur_1"},"environment":"test"}`
 		if e := p.read(t, 0, 0).Events[0]; string(e.Body) != want || e.Type != MembershipActivated || !e.CreatedAt.Equal(noon) {
 			t.Errorf("%+v\n%s\nwant\n%s", e, e.Body, want)
 		}
-		err = p.db.Tx(t.Context(), func(tx *addondb.DB) error {
+		err := p.db.Tx(t.Context(), func(tx *addondb.DB) error {
 			_, err := p.Append(t.Context(), tx, Event{Type: "membership.lost"})
 			return err
 		})

@@ -218,8 +218,7 @@ func (p *process) only(t *testing.T, webhook int64) Delivery {
 // state reads a webhook.
 func (p *process) state(t *testing.T, id int64) Webhook {
 	t.Helper()
-	w := must.Get(p.Webhook(t.Context(), operator, id))(t)
-	return w
+	return must.Get(p.Webhook(t.Context(), operator, id))(t)
 }
 
 // audits lists the audit log, oldest first: actor, action, subject, detail.

@@ -301,6 +301,5 @@ func newBox(t *testing.T) *keyfile.Box {
 	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{Path: at.Dir + "/addon.db", Schemas: addondb.Schemas}))(t)
 	defer db.Close()
 	must.Do(t, db.Migrate(t.Context()))
-	box := must.Get((&keyfile.Location{Service: keyfile.Addon, Dir: at.Dir}).Open(t.Context(), db.Queries()))(t)
-	return box
+	return must.Get((&keyfile.Location{Service: keyfile.Addon, Dir: at.Dir}).Open(t.Context(), db.Queries()))(t)
 }

@@ -136,8 +136,7 @@ var fingerprintPattern = regexp.MustCompile(`^[0-9a-f]{16}$`)
 func TestServiceAccountIsWriteOnly(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
-		facts, err := f.Settings.SetServiceAccount(ctx, operator, 0, addontest.ServiceAccount(nil))
-		must.Do(t, err)
+		facts := must.Get(f.Settings.SetServiceAccount(ctx, operator, 0, addontest.ServiceAccount(nil)))(t)
 		if !facts.Set || facts.Type != "service_account" || facts.ClientEmail != "billing@tuneful-1.iam.example" || facts.Project != "tuneful-1" ||
 			!fingerprintPattern.MatchString(facts.Fingerprint) || !facts.SetAt.Equal(addontest.Noon) {
 			t.Errorf("facts %+v", facts)

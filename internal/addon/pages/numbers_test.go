@@ -24,8 +24,7 @@ func (s *seller) do(t *testing.T, kind string) {
 // mustReport reads the numbers of the first days of November.
 func (s *seller) mustReport(t *testing.T) numbers.Report {
 	t.Helper()
-	r := must.Get(s.Numbers.Report(t.Context(), operator, numbers.Query{From: noon, To: noon.AddDate(0, 0, 9)}))(t)
-	return r
+	return must.Get(s.Numbers.Report(t.Context(), operator, numbers.Query{From: noon, To: noon.AddDate(0, 0, 9)}))(t)
 }
 
 func TestNumbersLeaveOutTestPurchasesAndShowRevenue(t *testing.T) {

@@ -33,8 +33,7 @@ func TestAPurchaseWithAddOnsShowsAllItems(t *testing.T) {
 
 func TestStaffDecidesToWhomAPurchaseBelongs(t *testing.T) {
 	sellers(t, func(t *testing.T, s *seller) {
-		token, err := s.play.Buy(playfake.BuyOptions{ProductID: "gold_monthly", Account: "of another backend"})
-		must.Do(t, err)
+		token := must.Get(s.play.Buy(playfake.BuyOptions{ProductID: "gold_monthly", Account: "of another backend"}))(t)
 		for _, user := range []string{"ana", "ben"} {
 			if o, err := s.Members.Verify(t.Context(), user, token, ""); err != nil || !o.Pending {
 				t.Fatalf("%+v, %v", o, err)

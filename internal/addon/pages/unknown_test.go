@@ -17,8 +17,7 @@ func TestPagesAreNotSaidToBeUninstalledWhileTheDatabaseIsDown(t *testing.T) {
 	a, err := addon.Open(t.Context(), addon.Options{Dir: t.TempDir()}) // and nobody has looked into it yet
 	must.Do(t, err)
 	t.Cleanup(func() { _ = a.Close() })
-	framed, err := frame.New(pages.FrameOptions(a))
-	must.Do(t, err)
+	framed := must.Get(frame.New(pages.FrameOptions(a)))(t)
 	handler := web.NewEdge(web.Options{}).Handler(pages.New(pages.Options{Addon: a, Frame: framed}))
 	for _, path := range []string{pages.PathDashboard, pages.PathSignIn, pages.PathUpdate, "/admincp/setup", "/"} {
 		w := httptest.NewRecorder()

@@ -24,8 +24,7 @@ func (s *site) mustWebhook(t *testing.T, types ...events.Type) events.Webhook {
 // webhook reads the first webhook.
 func (s *site) webhook(t *testing.T) events.Webhook {
 	t.Helper()
-	w := must.Get(s.Events.Webhook(t.Context(), operator, 1))(t)
-	return w
+	return must.Get(s.Events.Webhook(t.Context(), operator, 1))(t)
 }
 
 func TestAWebhookIsAddedOnceAndItsSecretShownOnce(t *testing.T) {

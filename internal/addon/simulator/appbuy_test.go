@@ -13,8 +13,7 @@ import (
 // buyByApp buys as the app of a user does.
 func (f *fixture) buyByApp(t *testing.T, user, product, replaces string) countersign.IAPSimulatedPurchase {
 	t.Helper()
-	bought := must.Get(f.Simulator.BuyForApp(t.Context(), user, product, replaces))(t)
-	return bought
+	return must.Get(f.Simulator.BuyForApp(t.Context(), user, product, replaces))(t)
 }
 
 func (f *fixture) verify(t *testing.T, user, token string) countersign.IAPMembership {

@@ -104,8 +104,7 @@ func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
 // buy buys a product for a user.
 func (f *fixture) buy(t *testing.T, user, product, replaces string) simulator.Step {
 	t.Helper()
-	step := must.Get(f.Simulator.Buy(t.Context(), operator, simulator.Order{User: user, Product: product, Replaces: replaces}))(t)
-	return step
+	return must.Get(f.Simulator.Buy(t.Context(), operator, simulator.Order{User: user, Product: product, Replaces: replaces}))(t)
 }
 
 // do does an act.

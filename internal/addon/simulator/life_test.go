@@ -202,10 +202,9 @@ func TestTheStoreHoldsALimitedNumberOfOrders(t *testing.T) {
 
 func TestProductsThatAreBoughtOnce(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		err := f.publish(t.Context(), map[string]string{
+		must.Do(t, f.publish(t.Context(), map[string]string{
 			iap.KeyProductMap: `{"store":{"silver_monthly":1,"gold_monthly":2,"gold_forever":2,"gold_pass":2}}`, iap.KeyOneTime: "gold_forever=lifetime, gold_pass=30",
-		})
-		must.Do(t, err)
+		}))
 		first := f.buy(t, "ana", "gold_pass", "")
 		wantStep(t, first, "purchased", "active", gold, "activated")
 		want := []simulator.Act{simulator.Refund, simulator.Expire}
@@ -231,8 +230,7 @@ func TestProductsThatAreBoughtOnce(t *testing.T) {
 // A lifetime of the test mode does not outlast it.
 func TestALifetimeOfTheTestModeEndsWithIt(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		err := f.publish(t.Context(), map[string]string{iap.KeyProductMap: `{"store":{"gold_forever":2}}`, iap.KeyOneTime: "gold_forever=lifetime"})
-		must.Do(t, err)
+		must.Do(t, f.publish(t.Context(), map[string]string{iap.KeyProductMap: `{"store":{"gold_forever":2}}`, iap.KeyOneTime: "gold_forever=lifetime"}))
 		wantStep(t, f.buy(t, "ana", "gold_forever", ""), "purchased", "active", gold, "activated")
 		must.Do(t, f.publish(t.Context(), map[string]string{iap.KeySandboxEnabled: "0"}))
 		f.clock.Move(9 * time.Hour)

@@ -221,8 +221,7 @@ func TestANewKeyFileKeepsTheStoreUnlessTheOldOneIsLost(t *testing.T) {
 		g := opened(t, f.at)
 		wantStep(t, g.do(t, ref, simulator.Renew), "active", "active", gold, "renewed")
 		must.Do(t, os.Remove(filepath.Join(f.at.Dir, keyfile.FileName)))
-		lost, err := open(ctx, f.at)
-		must.Do(t, err)
+		lost := must.Get(open(ctx, f.at))(t)
 		plan, err := lost.Rekey(ctx, operator)
 		if err != nil || !plan.Simulator || plan.Nothing() {
 			t.Errorf("%+v, %v", plan, err)

@@ -41,8 +41,7 @@ func newShop(t *testing.T) *shop {
 func clientOf(t *testing.T, s *playfake.Store) *play.Client {
 	t.Helper()
 	file := must.Get(s.ServiceAccount())(t)
-	c := must.Get(play.Open(play.Options{ServiceAccount: file, Package: s.Package(), Transport: s.Transport(), Now: s.Now}))(t)
-	return c
+	return must.Get(play.Open(play.Options{ServiceAccount: file, Package: s.Package(), Transport: s.Transport(), Now: s.Now}))(t)
 }
 
 // must fails the test on an error of an act.

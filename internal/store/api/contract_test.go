@@ -64,14 +64,12 @@ var readOracle = sync.OnceValues(func() (*webtest.Oracle, error) {
 
 func newOracle(t *testing.T) *webtest.Oracle {
 	t.Helper()
-	oracle := must.Get(readOracle())(t)
-	return oracle
+	return must.Get(readOracle())(t)
 }
 
 func scripts(t *testing.T, pattern string) []string {
 	t.Helper()
-	files := must.Get(filepath.Glob(pattern))(t)
-	return files
+	return must.Get(filepath.Glob(pattern))(t)
 }
 
 func TestContract(t *testing.T) {

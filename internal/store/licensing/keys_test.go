@@ -150,8 +150,7 @@ func TestARekeyWithoutTheOldKeyFileMakesANewKeyForLicenses(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		before := f.Issue(t, "one", "shop.example")
 		must.Do(t, os.Remove(filepath.Join(f.At.Dir, keyfile.FileName)))
-		list, err := f.Licensing.Keys(t.Context(), storetest.Operator)
-		must.Do(t, err)
+		list := must.Get(f.Licensing.Keys(t.Context(), storetest.Operator))(t)
 		plan, err := f.Rekey(t.Context(), storetest.Operator)
 		if err != nil || plan.LicenseKey != list[0].ID {
 			t.Fatalf("%+v, %v", plan, err)

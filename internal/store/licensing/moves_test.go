@@ -25,8 +25,7 @@ func move(t testing.TB, f *storetest.Fixture, code, from, domain string) (licens
 func TestAMoveFreesTheDomainAndRevokesItsLicense(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		old := f.Issue(t, "one", "old.example")
-		moved, err := move(t, f, "ONE", "", "https://new.example/")
-		must.Do(t, err)
+		moved := must.Get(move(t, f, "ONE", "", "https://new.example/"))(t)
 		if _, err := license.Open(moved.Text, f.KeySet(t), "new.example", storetest.Noon); err != nil || moved.License.ID == old.License.ID {
 			t.Errorf("%v", err)
 		}
@@ -36,7 +35,7 @@ func TestAMoveFreesTheDomainAndRevokesItsLicense(t *testing.T) {
 		if got, want := f.Audits(t), "license.move ada "+moved.License.ID; got[len(got)-1] != want {
 			t.Errorf("%q, want %q", got[len(got)-1], want)
 		}
-		_, err = f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "old.example")
+		_, err := f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "old.example")
 		storetest.WantError(t, err, "limit_reached")
 	})
 }

@@ -20,8 +20,7 @@ import (
 func TestABuyerDownloadsTheFileByALink(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		buyer := people.Buyer(people.FacePage, storetest.Client)
-		sold, err := f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular"})
-		must.Do(t, err)
+		sold := must.Get(f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular"}))(t)
 		if _, _, err := f.Media.CreateLink(t.Context(), storetest.Operator, sold.ID, time.Hour); !fault.HasCode(err, "item_no_file") {
 			t.Errorf("without a file: %v", err)
 		}

@@ -55,8 +55,7 @@ func read(t *testing.T, f *storetest.Fixture, address string) (media.Medium, []b
 	m, r, err := f.Media.Open(t.Context(), strings.TrimPrefix(address, "/media/"))
 	must.Do(t, err)
 	defer r.Close()
-	content, err := io.ReadAll(r)
-	must.Do(t, err)
+	content := must.Get(io.ReadAll(r))(t)
 	return m, content
 }
 
@@ -64,8 +63,7 @@ func TestAnUploadedPictureIsWhatTheAPIAnswers(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		actor := f.ActorOf(t, token)
-		i, err := f.Media.SetItem(t.Context(), storetest.Operator, 1, media.Thumbnail, storetest.Picture(t, 7))
-		must.Do(t, err)
+		i := must.Get(f.Media.SetItem(t.Context(), storetest.Operator, 1, media.Thumbnail, storetest.Picture(t, 7)))(t)
 		m, content := read(t, f, i.Media.Thumbnail)
 		if c, err := png.DecodeConfig(bytes.NewReader(content)); err != nil || c.Width != 7 || m.Width != 7 || m.Type != "image/png" || m.Size != int64(len(content)) || len(m.Digest) != 64 || m.Kind != media.KindPicture {
 			t.Errorf("%+v, %v", m, err)

@@ -67,8 +67,7 @@ func gifOf(t testing.TB, frames, width, height int) []byte {
 // webpOf is a lossless WebP of one pixel.
 func webpOf(t testing.TB) []byte {
 	t.Helper()
-	content := must.Get(hex.DecodeString("524946461a000000574542505650384c0d0000002f00000010071011118888fe0700"))(t)
-	return content
+	return must.Get(hex.DecodeString("524946461a000000574542505650384c0d0000002f00000010071011118888fe0700"))(t)
 }
 
 // chunk is a part of a PNG.

@@ -29,8 +29,7 @@ func previewOf(p *webtest.Page) string {
 // apiText is the body of the API's answer.
 func apiText(t *testing.T, address string) string {
 	t.Helper()
-	answer, err := http.Get(address)
-	must.Do(t, err)
+	answer := must.Get(http.Get(address))(t)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != http.StatusOK {

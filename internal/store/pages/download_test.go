@@ -73,8 +73,7 @@ func TestAManagerMakesADownloadLinkForABuyer(t *testing.T) {
 
 func TestALinkThatHasExpiredSaysSo(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
-		sold, err := s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: 1229, License: "Regular"})
-		must.Do(t, err)
+		sold := must.Get(s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: 1229, License: "Regular"}))(t)
 		must.Get(s.Media.SetItem(t.Context(), operator, 1229, media.File, media.Upload{Name: "rain.zip", From: io.LimitReader(zeros{}, 10)}))(t)
 		token, _, err := s.Media.CreateLink(t.Context(), operator, sold.ID, 1)
 		must.Do(t, err)

@@ -34,8 +34,7 @@ func (s team) stock(t *testing.T, workspace string, describe func(*store.Item)) 
 
 func (s team) item(t *testing.T, id int64) store.Item {
 	t.Helper()
-	i := must.Get(s.ShowItem(t.Context(), operator, id))(t)
-	return i
+	return must.Get(s.ShowItem(t.Context(), operator, id))(t)
 }
 
 func TestThePageOfAnItemShowsWhatTheAPIAnswers(t *testing.T) {
@@ -92,8 +91,7 @@ func TestAnItemIsCreatedInTheForm(t *testing.T) {
 
 func mustID(t *testing.T, text string) int64 {
 	t.Helper()
-	id := must.Get(strconv.ParseInt(text, 10, 64))(t)
-	return id
+	return must.Get(strconv.ParseInt(text, 10, 64))(t)
 }
 
 func TestWrongAnswersAboutAnItemAreMarkedAndKept(t *testing.T) {
@@ -198,8 +196,7 @@ func TestThePageOfAnItemHasItsNumbersVersionsAndHistory(t *testing.T) {
 		made := s.stock(t, "ada", func(i *store.Item) { i.ID, i.Version = 9001, "1.0" })
 		key, token, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "till", Class: store.ClassSecret})
 		must.Do(t, err)
-		sold, err := s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: made.ID, License: "Regular"})
-		must.Do(t, err)
+		sold := must.Get(s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: made.ID, License: "Regular"}))(t)
 		s.validate(t, token, sold.Code)
 		s.validate(t, token, sold.Code)
 		b, form := s.as(t, "manager"), itemsPath+"/9001/edit"

@@ -30,8 +30,7 @@ func filesOf(p *webtest.Page) map[string]string {
 // opens fails the test unless the text is a license of the shop for the host.
 func (s shop) opens(t *testing.T, text, host string) license.License {
 	t.Helper()
-	keys, err := license.ReadKeySet([]byte(s.get(t, "/.well-known/jwks.json").Body))
-	must.Do(t, err)
+	keys := must.Get(license.ReadKeySet([]byte(s.get(t, "/.well-known/jwks.json").Body)))(t)
 	l, err := license.Open(text, keys, host, today)
 	if err != nil {
 		t.Fatalf("the file for %s: %v", host, err)

@@ -200,8 +200,7 @@ func TestEveryRouteAsksForTheRole(t *testing.T) {
 				if who != "" {
 					browser = s.as(t, who)
 				}
-				viewer, err := s.People().UserNamed(t.Context(), operator, email("viewer"))
-				must.Do(t, err)
+				viewer := must.Get(s.People().UserNamed(t.Context(), operator, email("viewer")))(t)
 				key, value, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "till", Class: store.ClassSecret})
 				must.Do(t, err)
 				sold, err := s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: 1229, License: "Regular"})

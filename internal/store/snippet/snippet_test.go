@@ -85,8 +85,7 @@ func (p program) run(t *testing.T, key string) string {
 
 func write(t *testing.T, l snippet.Language, c snippet.Call) string {
 	t.Helper()
-	text := must.Get(l.Write(c))(t)
-	return text
+	return must.Get(l.Write(c))(t)
 }
 
 // eachRunnable runs fn with each language that can be run here.

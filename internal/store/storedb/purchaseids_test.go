@@ -14,8 +14,7 @@ import (
 // ids lists the ids of all purchases in the order of their digests, 0 for none.
 func ids(t *testing.T, db *DB) []int64 {
 	t.Helper()
-	list := must.Get(sqldb.List(t.Context(), db.Queries, sqldb.Value[int64], `SELECT coalesce(id, 0) FROM purchases ORDER BY code_digest`))(t)
-	return list
+	return must.Get(sqldb.List(t.Context(), db.Queries, sqldb.Value[int64], `SELECT coalesce(id, 0) FROM purchases ORDER BY code_digest`))(t)
 }
 
 func TestPurchasesOfAnOlderStoreGetIDs(t *testing.T) {

@@ -88,6 +88,5 @@ func Read(t testing.TB, v validation.Valid) countersign.Purchase {
 // MustJSON is the JSON of a value.
 func MustJSON(t testing.TB, v any) string {
 	t.Helper()
-	text := must.Get(countersign.EncodeJSON(v))(t)
-	return string(text)
+	return string(must.Get(countersign.EncodeJSON(v))(t))
 }

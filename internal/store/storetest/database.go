@@ -48,8 +48,7 @@ func (f *Fixture) Execute(t testing.TB, statements ...string) {
 // Rows counts the rows of a table.
 func (f *Fixture) Rows(t testing.TB, table string) int64 {
 	t.Helper()
-	n := must.Get(sqldb.One(t.Context(), f.DB().Queries, sqldb.Value[int64], `SELECT count(*) FROM `+table))(t)
-	return n
+	return must.Get(sqldb.One(t.Context(), f.DB().Queries, sqldb.Value[int64], `SELECT count(*) FROM `+table))(t)
 }
 
 // Dump reads all text and blobs of a table.
@@ -64,15 +63,13 @@ func (f *Fixture) Dump(t testing.TB, table string) string {
 		_, err := session.Exec(t.Context(), `VACUUM INTO $1`, path)
 		return err
 	}))
-	content := must.Get(os.ReadFile(path))(t)
-	return string(content)
+	return string(must.Get(os.ReadFile(path))(t))
 }
 
 // Damage overwrites a SQLite file behind its second page, as a failing disk does.
 func Damage(t testing.TB, path string) {
 	t.Helper()
-	info, err := os.Stat(path)
-	must.Do(t, err)
+	info := must.Get(os.Stat(path))(t)
 	const start = 2 * 4096
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err == nil {

@@ -153,8 +153,7 @@ func Begin(ctx context.Context, s *transfer.Service, a people.Actor, n transfer.
 // StartImport is Begin by the operator.
 func (f *Fixture) StartImport(t testing.TB, n transfer.NewImport, file string) int64 {
 	t.Helper()
-	id := must.Get(Begin(t.Context(), f.Transfer, Operator, n, file))(t)
-	return id
+	return must.Get(Begin(t.Context(), f.Transfer, Operator, n, file))(t)
 }
 
 // Picture is a PNG of some width.

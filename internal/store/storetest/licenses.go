@@ -30,8 +30,7 @@ const Issuer = "https://store.example"
 func (f *Fixture) KeySet(t testing.TB) *license.KeySet {
 	t.Helper()
 	d := must.Get(f.Licensing.KeySet(t.Context()))(t)
-	keys := must.Get(license.ReadKeySet(d.Plain.Body))(t)
-	return keys
+	return must.Get(license.ReadKeySet(d.Plain.Body))(t)
 }
 
 // Revoked lists the ids of the revoked licenses, as a client reads them.

@@ -66,8 +66,7 @@ func TestFilesAsTheyAreFound(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, storetest.Lines(storetest.ItemText("ada", 1229, `"name":"Shop Theme"`)))
 		for _, c := range cases {
-			text, err := os.ReadFile(filepath.Join("testdata", "cases", c.file))
-			must.Do(t, err)
+			text := must.Get(os.ReadFile(filepath.Join("testdata", "cases", c.file)))(t)
 			var bad []storetest.Rejected
 			o := transfer.ImportOptions{SkipBad: true, Bad: func(line int, reason string, _ []byte) {
 				bad = append(bad, storetest.Rejected{Line: line, Reason: reason})

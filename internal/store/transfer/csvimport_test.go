@@ -288,8 +288,7 @@ func TestOfTenThousandRowsTheBadOnesComeBackWithTheirReasons(t *testing.T) {
 		run := func() transfer.ImportReport {
 			t.Helper()
 			reasons, rejects = map[int]string{}, nil
-			r := must.Get(f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(manySales()), o))(t)
-			return r
+			return must.Get(f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(manySales()), o))(t)
 		}
 		o.DryRun = true
 		if r := run(); r.Written || r.Bad != 6 || r.Purchases.New != 9994 || r.Lines != 10_000 {

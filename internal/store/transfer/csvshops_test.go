@@ -56,8 +56,7 @@ func isGood(code string) bool {
 func (s shopExport) rows(t *testing.T) [][]string {
 	t.Helper()
 	text := must.Get(os.ReadFile(filepath.Join("testdata", "shops", s.name+".csv")))(t)
-	rows := must.Get(csv.NewReader(bytes.NewReader(text)).ReadAll())(t)
-	return rows
+	return must.Get(csv.NewReader(bytes.NewReader(text)).ReadAll())(t)
 }
 
 func fileOf(rows [][]string) string {

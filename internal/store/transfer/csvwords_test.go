@@ -43,8 +43,7 @@ func TestAPreviewReadsAFileOfAnySizeInBoundedMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newCSVReader(io.MultiReader(strings.NewReader(c.header+"\n"), &endless{row: c.row}), "")
-			header, err := r.header()
-			must.Do(t, err)
+			header := must.Get(r.header())(t)
 			p := newCSVPlan(header, &CSVOptions{})
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)

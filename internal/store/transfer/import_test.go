@@ -256,6 +256,5 @@ func mustImportSample(t testing.TB, f *storetest.Fixture, o sample.Options) {
 // sampleText is the sample shop as JSON Lines.
 func sampleText(t testing.TB, o sample.Options) string {
 	t.Helper()
-	text := must.Get(io.ReadAll(sample.Reader(o)))(t)
-	return string(text)
+	return string(must.Get(io.ReadAll(sample.Reader(o)))(t))
 }

@@ -129,8 +129,7 @@ func TestRevocationIsNotLostToAnImportUnderWay(t *testing.T) {
 	k, _ := s.MustCreate(t, store.NewKey{Workspace: "ada"})
 	var revoked error
 	end := countersign.At(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
-	err := s.Transfer.ImportKey(t.Context(), "ada", "web", end, func() { _, revoked = other.RevokeKey(t.Context(), storetest.Operator, k.ID) })
-	must.Do(t, err)
+	must.Do(t, s.Transfer.ImportKey(t.Context(), "ada", "web", end, func() { _, revoked = other.RevokeKey(t.Context(), storetest.Operator, k.ID) }))
 	keys, err := s.Keys(t.Context(), storetest.Operator, "ada")
 	if err != nil || len(keys) != 1 {
 		t.Fatalf("%d keys, %v", len(keys), err)

@@ -150,10 +150,8 @@ func TestWhatIsWrittenForAnItemThatAnUndoRemovesIsRefused(t *testing.T) {
 func awaitWaiting(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
 	for waiting := int64(0); waiting == 0; {
-		var err error
-		waiting, err = sqldb.One(t.Context(), f.DB().Queries, sqldb.Value[int64], `SELECT count(*) FROM pg_locks WHERE NOT granted
-			AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`)
-		must.Do(t, err)
+		waiting = must.Get(sqldb.One(t.Context(), f.DB().Queries, sqldb.Value[int64], `SELECT count(*) FROM pg_locks WHERE NOT granted
+			AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`))(t)
 	}
 }
 

@@ -16,8 +16,7 @@ import (
 
 func TestAnUploadWaitsForADay(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
-		id, err := f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales()))
-		must.Do(t, err)
+		id := must.Get(f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales())))(t)
 		storetest.RunJobs(t, f.Transfer.Queue())
 		f.Clock.Set(storetest.Noon.Add(23 * time.Hour))
 		sweep := func(want int) {
@@ -44,8 +43,7 @@ func TestAnUploadWaitsForADay(t *testing.T) {
 func TestAnUploadIsImportedOnce(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, storetest.Lines(storetest.PurchaseText("bob", 3, "taken")))
-		id, err := f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales()))
-		must.Do(t, err)
+		id := must.Get(f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales())))(t)
 		dry := storetest.Uploaded
 		dry.DryRun = true
 		tried, err1 := f.Transfer.Confirm(t.Context(), storetest.Operator, id, dry)

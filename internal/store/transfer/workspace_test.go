@@ -26,8 +26,7 @@ func TestManagersImportIntoTheirWorkspaceAlone(t *testing.T) {
 		manager := memberOf(t, f, "ada", store.RoleManager)
 		file := storetest.Lines(storetest.ItemText("ada", 70), storetest.PurchaseText("ada", 70, "hers"), storetest.ItemText("bob", 80), storetest.PurchaseText("bob", 3, "his"), storetest.ItemText("ada", 3),
 			storetest.WorkspaceText("eve"), storetest.KeyText("ada", "mine"))
-		id, err := storetest.Begin(t.Context(), f.Transfer, manager, storetest.UploadedAs("a.jsonl"), file)
-		must.Do(t, err)
+		id := must.Get(storetest.Begin(t.Context(), f.Transfer, manager, storetest.UploadedAs("a.jsonl"), file))(t)
 		storetest.RunJobs(t, f.Transfer.Queue())
 		report, rejected, err := f.Transfer.Result(t.Context(), manager, id)
 		if err != nil || report.Items.New != 1 || report.Purchases.New != 1 || report.Bad != 5 || !report.Written {
@@ -148,10 +147,9 @@ func TestAnImportOfSomebodyWhoLostTheRightWritesNothing(t *testing.T) {
 			storetest.EitherShops(t, func(t *testing.T, f *storetest.Fixture) {
 				a, file := c.actor(t, f), storetest.Lines(storetest.PurchaseText("ada", 1, "late"))+strings.Repeat("\n", 200_000)
 				n := transfer.NewImport{File: "a.jsonl", Workspace: "ada"}
-				id, err := storetest.Begin(t.Context(), f.Transfer, a, n, file)
-				must.Do(t, err)
+				id := must.Get(storetest.Begin(t.Context(), f.Transfer, a, n, file))(t)
 				other := f.Again(t)
-				_, err = f.Transfer.Import(t.Context(), a, storetest.NewMeddler(strings.NewReader(file), func() {
+				_, err := f.Transfer.Import(t.Context(), a, storetest.NewMeddler(strings.NewReader(file), func() {
 					if err := c.lose(t, other, a); err != nil {
 						t.Error(err)
 					}

@@ -69,8 +69,7 @@ func TestSwitchesOfAWorkspaceAreSeenAtOnce(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		f.Start(t, f.Validation.Database())
-		_, err := f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) { w.Switches.RefuseQueryKeys = true })
-		must.Do(t, err)
+		must.Get(f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) { w.Switches.RefuseQueryKeys = true }))(t)
 		access, err := f.Validation.Authenticate(t.Context(), token, storetest.Client)
 		if err != nil || !access.Switches.RefuseQueryKeys {
 			t.Errorf("%+v, %v", access, err)
