@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -94,9 +95,7 @@ func TestItems(t *testing.T) {
 				t.Fatalf("got %#v, %v", got, err)
 			}
 			for i, want := range tt.want {
-				if got[i].Version != want {
-					t.Errorf("item %d has the version %q, want %q", i, got[i].Version, want)
-				}
+				expect.Equalf(t, got[i].Version, want, "item %d has the version", i)
 			}
 		})
 	}

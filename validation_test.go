@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -77,9 +78,7 @@ func TestValidatePurchaseTellsApart(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
 			got, err := answering(t, tt.answer).ValidatePurchase(t.Context(), "A")
-			if v := verdictOf(got, err); v != tt.want {
-				t.Errorf("%s (%+v, %v), want %s", v, got, err, tt.want)
-			}
+			expect.Equalf(t, verdictOf(got, err), tt.want, "(%+v, %v)", got, err)
 			if !got.Valid && got.Purchase.PurchaseCode != "" {
 				t.Errorf("a purchase came with an answer that is not valid: %+v", got)
 			}

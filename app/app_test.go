@@ -15,6 +15,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/app"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
@@ -57,15 +58,11 @@ func TestStartOpensTheLicenseAndReadsTheSettings(t *testing.T) {
 	s := newShop(t, answer(settings))
 	started := must.Get(app.Start(t.Context(), s.options))(t)
 	want := app.Settings{"appName": "Rain", "pushEnabled": true, "pushAppId": "", "retries": json.Number("1.50")}
-	if diff := cmp.Diff(want, started.Settings); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, cmp.Diff(want, started.Settings), "")
 	if started.License.ItemName != "Rain" || started.Domain != "shop.example" {
 		t.Errorf("%+v", started)
 	}
-	if diff := cmp.Diff([]string{"GET /de/api-addons/app/settings"}, s.asked); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, cmp.Diff([]string{"GET /de/api-addons/app/settings"}, s.asked), "")
 }
 
 func TestTheDomainIsThatOfTheSiteUnlessGiven(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
@@ -39,9 +40,7 @@ func TestAJOSELibraryReadsOurKeySetAndOpensOurLicense(t *testing.T) {
 	if diff := cmp.Diff(want, own); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
-	if typ := token.Headers[0].ExtraHeaders["typ"]; typ != "countersign-license+jwt" {
-		t.Errorf("typ %v", typ)
-	}
+	expect.Equalf(t, token.Headers[0].ExtraHeaders["typ"], "countersign-license+jwt", "typ")
 }
 
 func TestOurKeyIDIsTheThumbprintOfTheKey(t *testing.T) {

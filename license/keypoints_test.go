@@ -10,6 +10,7 @@ import (
 	"filippo.io/edwards25519"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
@@ -64,9 +65,7 @@ func TestAKeySetRefusesKeysThatNoStoreCanHave(t *testing.T) {
 			}
 		})
 	}
-	if len(orders) != 8 {
-		t.Errorf("%d of the 8 points of small order are in the table", len(orders))
-	}
+	expect.Equalf(t, len(orders), 8, "of the 8 points of small order are in the table")
 }
 
 // What a key of small order is dangerous for: here is a signature of a license that

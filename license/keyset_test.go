@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
@@ -54,9 +55,7 @@ func TestNoWayOfPrintingShowsASigningKey(t *testing.T) {
 	text := must.Get(json.Marshal(map[string]any{"key": key}))(t)
 	printed := fmt.Sprintf("%v %+v %#v %s %q %x %d", key, key, key, key, key, key, key) + log.String() + string(text)
 	want := "license.SigningKey{" + key.ID() + "}"
-	if strings.Count(printed, want) != 9 {
-		t.Errorf("%s", printed)
-	}
+	expect.Equalf(t, strings.Count(printed, want), 9, "%s", printed)
 }
 
 func TestReadKeySet(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
@@ -89,9 +90,7 @@ func TestAppStartDoesNotAskASiteForAnotherDomain(t *testing.T) {
 	if r.code != cli.ExitNo || r.out != "" || !strings.Contains(r.err, "is for shop.example, not for evil.test") {
 		t.Errorf("exit %d, stdout %q, stderr %q", r.code, r.out, r.err)
 	}
-	if strings.Join(s.asked, " ") != "/.well-known/jwks.json" {
-		t.Errorf("asked for %q", s.asked)
-	}
+	expect.Equalf(t, strings.Join(s.asked, " "), "/.well-known/jwks.json", "asked for %q", s.asked)
 }
 
 func TestAppStartSaysTheLicenseIsGoodBeforeItFailsOnSettings(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/config"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -78,9 +79,7 @@ func TestEachSettingHasOneOrderOfPrecedence(t *testing.T) {
 				env[s.Variable] = values[1]
 				v = shownSetting(t, env, l.service(), s.Key)
 				want(v, "variable", values[1])
-				if v.Variable != s.Variable {
-					t.Errorf("the variable is %s, want %s", v.Variable, s.Variable)
-				}
+				expect.Equalf(t, v.Variable, s.Variable, "the variable")
 				want(shownSetting(t, env, l.service(), s.Key, "--"+s.Key+"="+values[2]), "flag", values[2])
 				env[s.Variable] = setEmpty
 				if r := commandIn(t, env, "config", "show"); r.code != cli.ExitUsage || !strings.Contains(r.err, s.Variable+" is set but empty") {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 )
@@ -92,9 +93,7 @@ func TestSiteAddress(t *testing.T) {
 		{"", "http://[::1]:8081", ""},
 		{"", "", ""},
 	} {
-		if got := siteAddress(c.given, c.served); got != c.want {
-			t.Errorf("given %q, served %q: %q, want %q", c.given, c.served, got, c.want)
-		}
+		expect.Equalf(t, siteAddress(c.given, c.served), c.want, "given %q, served %q", c.given, c.served)
 	}
 }
 

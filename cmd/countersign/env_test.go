@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -136,9 +137,7 @@ func TestColoursAreForTerminals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &cli.Console{LookupEnv: tt.env.lookup, Flags: cli.Flags{NoColor: tt.flag}}
-			if got := a.Colour(tt.on, cli.Red, "no") != "no"; got != tt.want {
-				t.Errorf("coloured: %t", got)
-			}
+			expect.Equalf(t, a.Colour(tt.on, cli.Red, "no") != "no", tt.want, "coloured")
 		})
 	}
 }

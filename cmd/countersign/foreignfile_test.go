@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 )
@@ -46,9 +47,7 @@ func TestFileThatIsNotADatabaseIsNamed(t *testing.T) {
 						t.Errorf("%v: exit code %d: %s", command, code, out)
 					}
 				}
-				if digest(t, path) != kept {
-					t.Error("the file was changed")
-				}
+				expect.Equalf(t, digest(t, path), kept, "the file was changed")
 				args := []string{"doctor", "--addon-data", filepath.Join(dir, "none")}
 				if service.file == "addon.db" {
 					args = []string{"doctor", "--data", filepath.Join(dir, "none"), "--addon-data", dir}

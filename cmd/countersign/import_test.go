@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -25,9 +26,7 @@ func TestCtrlCEndsAnImportAndNothingIsWritten(t *testing.T) {
 	var out bytes.Buffer
 	code := run(ctx, []string{"store", "import", "--skip-bad", writeFile(t, file.String())}, environment{envData: dir}.lookup,
 		strings.NewReader(""), &out, cancelAt{"line 5:", cancel})
-	if code != cli.ExitInterrupted {
-		t.Errorf("exit %d", code)
-	}
+	expect.Equalf(t, code, cli.ExitInterrupted, "exit")
 	if r := mustRun(t, dir, "store", "export"); r.out != "" {
 		t.Errorf("the store holds %s", r.out)
 	}

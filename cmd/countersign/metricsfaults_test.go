@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/certificate"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/measure"
 	"github.com/countersign/countersign/internal/must"
@@ -121,9 +122,7 @@ func TestABackupFailsOnlyOnASchedule(t *testing.T) {
 		"it failed, and then succeeded":   {backup.Schedule{Settings: backup.Settings{Active: true}, SucceededAt: later, FailedAt: noon}, false},
 		"it failed, and was switched off": {backup.Schedule{SucceededAt: noon, FailedAt: later}, false},
 	} {
-		if got := backupFailed(c.schedule); got != c.want {
-			t.Errorf("%s: %t", rule, got)
-		}
+		expect.Equalf(t, backupFailed(c.schedule), c.want, "%s", rule)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -90,9 +91,7 @@ func wantRefused(t *testing.T, at dbtest.DB, dir string, commands [][]string, pa
 			command = slices.Concat(command[:i], []string{file}, command[i+1:])
 		}
 		code, out := runAt(t, dir, at.URL, command...)
-		if code != cli.ExitConflict {
-			t.Errorf("%v: exit code %d: %s", command, code, out)
-		}
+		expect.Equalf(t, code, cli.ExitConflict, "%v: exit code: %s", command, out)
 		for _, part := range parts {
 			if !strings.Contains(out, part) {
 				t.Errorf("%v: %q does not say %q", command, out, part)

@@ -16,6 +16,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -153,9 +154,7 @@ func TestCtrlCEndsAQuestion(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	in, _ := io.Pipe() // nobody ever types
 	a := newPerson(dir, in, io.Discard, cancelAt{"[y/N]", cancel})
-	if code := a.execute(ctx, []string{"store", "key", "revoke", "1"}); code != cli.ExitInterrupted {
-		t.Errorf("exit %d", code)
-	}
+	expect.Equalf(t, a.execute(ctx, []string{"store", "key", "revoke", "1"}), cli.ExitInterrupted, "exit")
 }
 
 // cancelAt is a stderr that interrupts the program when it says something.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -127,9 +128,7 @@ func TestServeSaysWhereAndEndsCleanly(t *testing.T) {
 	if status, body := s.get("/readyz"); status != 200 {
 		t.Errorf("/readyz: %d %s", status, body)
 	}
-	if code := s.stop(); code != 0 {
-		t.Errorf("exit %d: %s", code, s.stderr)
-	}
+	expect.Equalf(t, s.stop(), 0, "exit: %s", s.stderr)
 	if !regexp.MustCompile(`^Serving http://127\.0\.0\.1:[1-9][0-9]* \(data folder .*, SQLite\)\. Stop with Ctrl-C\.\nCreate the first administrator at http://.*\n$`).MatchString(s.stderr.String()) {
 		t.Errorf("stderr %q, want two lines", s.stderr)
 	}
@@ -219,9 +218,7 @@ func TestServeWaitsForPostgreSQL(t *testing.T) {
 	s.awaitStatus("/readyz", 503)
 	proxy.Restore()
 	s.awaitStatus("/readyz", 200)
-	if code := s.stop(); code != 0 {
-		t.Errorf("exit %d: %s", code, s.stderr)
-	}
+	expect.Equalf(t, s.stop(), 0, "exit: %s", s.stderr)
 }
 
 // wantSetupLink waits for the line of a server whose database was down at the start.
@@ -313,9 +310,7 @@ func TestServersKeepTheirLimits(t *testing.T) {
 		if code := first.stop(); code != 0 {
 			t.Fatalf("exit %d: %s", code, first.stderr)
 		}
-		if limit := ask(startServer(t, env, "store", "serve")); limit != "60" {
-			t.Errorf("after a restart the limit is %q", limit)
-		}
+		expect.Equalf(t, ask(startServer(t, env, "store", "serve")), "60", "after a restart the limit")
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -71,9 +72,7 @@ func TestBothServersSpeakHTTPSByThemselves(t *testing.T) {
 			if r, body := getWith(t, client, plain+tt.call); r.StatusCode != 403 || !strings.Contains(body, tt.body) {
 				t.Errorf("a call: %s %s", r.Status, body)
 			}
-			if code := s.stop(); code != 0 {
-				t.Errorf("exit %d: %s", code, s.stderr)
-			}
+			expect.Equalf(t, s.stop(), 0, "exit: %s", s.stderr)
 		})
 	}
 }
@@ -192,8 +191,6 @@ func TestAKeyThatEverybodyCanReadIsLogged(t *testing.T) {
 		must.Do(t, os.Chmod(key, mode))
 		s := startServer(t, environment{}, "store", "serve", "--data", filepath.Join(t.TempDir(), "data"), "--tls-cert", cert, "--tls-key", key)
 		s.stop()
-		if got := strings.Contains(s.stderr.String(), "can read the key of the certificate"); got != warned {
-			t.Errorf("mode %04o: warned: %v: %s", mode, got, s.stderr)
-		}
+		expect.Equalf(t, strings.Contains(s.stderr.String(), "can read the key of the certificate"), warned, "mode %04o: warned: %s", mode, s.stderr)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
@@ -215,9 +216,7 @@ func TestRestoreBacksUpFirstAndTheBackupUndoesIt(t *testing.T) {
 			t.Error("the restored store has what was added after the backup")
 		}
 		p.restore(t, done.Before)
-		if got := export(t, db); got != later {
-			t.Error("the backup before the restore did not bring back what was there")
-		}
+		expect.Equalf(t, export(t, db), later, "the backup before the restore did not bring back what was there")
 	})
 }
 
@@ -269,9 +268,7 @@ func TestARestoreThatFailsLeavesANewKeyFileThatWasNotInItsPlace(t *testing.T) {
 		if _, err := p.backups.Restore(ctx, backup.Source{File: made.File}); err == nil {
 			t.Fatal("the restore did not fail")
 		}
-		if got := export(t, db); got != want {
-			t.Error("the store has other content, or no key file")
-		}
+		expect.Equalf(t, export(t, db), want, "the store has other content, or no key file")
 	})
 }
 

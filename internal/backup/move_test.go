@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
@@ -95,9 +96,7 @@ func TestAMoveNeedsAnEmptyDatabase(t *testing.T) {
 			want := export(t, db)
 			_, err := move(t.Context(), db, db.URL, noStep)
 			wantCode(t, err, countersign.KindConflict, sqldb.CodeNotEmpty)
-			if export(t, db) != want {
-				t.Error("the store has changed")
-			}
+			expect.Equalf(t, export(t, db), want, "the store has changed")
 		})
 	}
 	for name, c := range map[string]struct{ statement, code string }{
@@ -164,15 +163,11 @@ func TestAMoveWhoseDatabaseGoesAwayChangesNothing(t *testing.T) {
 			if code := fault.Of(err); code == nil || code.Kind != countersign.KindUnavailable {
 				t.Errorf("error %v, want one of a database that can't be reached", err)
 			}
-			if export(t, from) != want {
-				t.Error("the database that was read has changed")
-			}
+			expect.Equalf(t, export(t, from), want, "the database that was read has changed")
 			if _, err := move(t.Context(), from, to.URL, noStep); err != nil {
 				t.Fatalf("the move is repeated: %v", err)
 			}
-			if export(t, to) != want {
-				t.Error("the store that was moved exports other bytes")
-			}
+			expect.Equalf(t, export(t, to), want, "the store that was moved exports other bytes")
 		})
 	}
 }
@@ -235,9 +230,7 @@ func TestAMoveThatIsKilledLeavesNothingOrAll(t *testing.T) {
 			if to.URL == "" && exists(filepath.Join(from.Dir, store.DatabaseName)) {
 				t.Errorf("%s: there is a database", step)
 			}
-			if export(t, from) != want {
-				t.Errorf("%s: the database that was read has changed", step)
-			}
+			expect.Equalf(t, export(t, from), want, "%s: the database that was read has changed", step)
 		}
 		dbtest.Killed(t, from, moveStep+"done") // into the same database: it was left empty
 		if export(t, to) != want || export(t, from) != want {

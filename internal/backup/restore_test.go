@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -25,9 +26,7 @@ func TestADatabaseThatAnotherProgramHasOpenIsNotReplaced(t *testing.T) {
 	_, err := p.backups.Restore(t.Context(), backup.Source{File: made.File})
 	wantCode(t, err, countersign.KindConflict, sqldb.CodeInUse)
 	must.Do(t, other.Close())
-	if got := export(t, p.db); got != want {
-		t.Error("the content differs after a refused restore")
-	}
+	expect.Equalf(t, export(t, p.db), want, "the content differs after a refused restore")
 }
 
 func TestADatabaseThatAServerUsesIsNotReplaced(t *testing.T) {
@@ -68,9 +67,7 @@ func TestADamagedDatabaseIsKeptAndReplaced(t *testing.T) {
 			damaged := spoil(text)
 			must.Do(t, os.WriteFile(path, damaged, 0o600))
 			done := p.restore(t, made.File)
-			if got := export(t, p.db); got != want {
-				t.Error("the content differs from that of the backup")
-			}
+			expect.Equalf(t, export(t, p.db), want, "the content differs from that of the backup")
 			if done.Before == "" && len(done.Aside) == 0 {
 				t.Errorf("nothing was kept of the damaged file: %+v", done)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
@@ -162,9 +163,7 @@ func TestPrune(t *testing.T) {
 				t.Fatalf("left %+v", left)
 			}
 			for i, age := range c.left {
-				if left[i].Path != name(age) {
-					t.Errorf("left %s, want %s", left[i].Path, name(age))
-				}
+				expect.Equalf(t, left[i].Path, name(age), "left")
 			}
 			for _, one := range foreign {
 				if _, err := os.Stat(filepath.Join(folder, one)); err != nil {

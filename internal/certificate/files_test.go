@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
@@ -200,14 +201,10 @@ func TestTheLogWarnsOnceADayBeforeACertificateExpires(t *testing.T) {
 func TestAShortCertificateExpiresSoonInItsLastSixth(t *testing.T) {
 	leaf := &x509.Certificate{NotBefore: noon, NotAfter: noon.Add(6 * day)}
 	for after, want := range map[time.Duration]bool{4 * day: false, 5*day + time.Second: true, 7 * day: true} {
-		if got := ExpiresSoon(leaf, noon.Add(after)); got != want {
-			t.Errorf("after %v: %v", after, got)
-		}
+		expect.Equalf(t, ExpiresSoon(leaf, noon.Add(after)), want, "after %v", after)
 	}
 }
 
 func TestTLSBegins12(t *testing.T) {
-	if got := (&Files{}).TLS().MinVersion; got != tls.VersionTLS12 {
-		t.Errorf("minimum %x", got)
-	}
+	expect.Equalf(t, (&Files{}).TLS().MinVersion, tls.VersionTLS12, "minimum")
 }

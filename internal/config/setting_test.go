@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/config"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -95,9 +96,7 @@ func TestPasswordsOfAURLAreRedacted(t *testing.T) {
 	} {
 		all := settings()
 		must.Do(t, setting(t, all, "db").Flag.Value.Set(text))
-		if got := setting(t, all, "db").Redacted(); got != want {
-			t.Errorf("%s is shown as %v, want %s", text, got, want)
-		}
+		expect.Equalf[any](t, setting(t, all, "db").Redacted(), want, "%s is shown as", text)
 	}
 }
 
@@ -150,9 +149,7 @@ func TestAPathInAWrittenFileIsThatOfItsFlag(t *testing.T) {
 		if got := setting(t, read, "data").Value(); got != want {
 			t.Errorf("--data %s is %v in the file, want %s", text, got, want)
 		}
-		if got := setting(t, read, "listen").Value(); got != "./listen" {
-			t.Errorf("an address became %v", got)
-		}
+		expect.Equalf(t, setting(t, read, "listen").Value(), "./listen", "an address became")
 	}
 }
 

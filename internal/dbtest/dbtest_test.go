@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -153,8 +154,6 @@ func TestTheEndOfASessionIsNotAHeldCommit(t *testing.T) {
 	for dropping == 0 {                    // the session drops its table after its client has gone
 		must.Do(t, look.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").Scan(&dropping))
 	}
-	if n := db.HeldCommits(t); n != 0 {
-		t.Errorf("%d commits wait, want 0", n)
-	}
+	expect.Equalf(t, db.HeldCommits(t), 0, "commits wait")
 	db.ReleaseCommits(t)
 }

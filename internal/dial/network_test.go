@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -131,8 +132,6 @@ func TestAnAddressCanBeCalledByItsForm(t *testing.T) {
 		"https://0X7F000001.": false, "https://a.0x": false, "https://1.2.3.4.5": false, "https://": false, "https://:443": false,
 	} {
 		u := must.Get(url.Parse(address))(t)
-		if got := CanCall(u); got != want {
-			t.Errorf("%s: %v, want %v", address, got, want)
-		}
+		expect.Equalf(t, CanCall(u), want, "%s", address)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -29,9 +30,7 @@ func TestAssetsMayBeKeptForEverAndAreCompressed(t *testing.T) {
 	}
 	for _, address := range addresses {
 		p := b.Get(address).Status(http.StatusOK)
-		if got := p.Header.Get("Cache-Control"); got != "public, max-age=31536000, immutable" {
-			t.Errorf("%s: Cache-Control %q", address, got)
-		}
+		expect.Equalf(t, p.Header.Get("Cache-Control"), "public, max-age=31536000, immutable", "%s: Cache-Control", address)
 		if got := p.Header.Get("Content-Type"); got == "" || strings.HasPrefix(got, "text/plain") {
 			t.Errorf("%s: Content-Type %q", address, got)
 		}

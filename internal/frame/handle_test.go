@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
@@ -163,9 +164,7 @@ func TestUnderAPathPrefixEverythingStaysBelowIt(t *testing.T) {
 		for _, path := range []string{"/shop/x", "/shop/x/"} {
 			answer := must.Get(b.Client.Get(s.server.URL + path))(t)
 			answer.Body.Close()
-			if answer.StatusCode != http.StatusNotFound {
-				t.Errorf("%s: %d", path, answer.StatusCode)
-			}
+			expect.Equalf(t, answer.StatusCode, http.StatusNotFound, "%s", path)
 		}
 		s.base = ""
 		plain := s.browser(t).Get("/admincp/login", "Accept", "application/json")

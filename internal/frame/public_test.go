@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/must"
@@ -34,9 +35,7 @@ func TestPublicPagesNeedNobody(t *testing.T) {
 	b := s.browser(t)
 
 	start := b.Get("/start", "Cookie", "countersign_session=planted").Status(http.StatusOK).Says("A shop", "Start")
-	if start.Header.Get("Set-Cookie") != "" {
-		t.Errorf("a cookie is set: %q", start.Header.Get("Set-Cookie"))
-	}
+	expect.Equalf(t, start.Header.Get("Set-Cookie"), "", "a cookie is set")
 	sheets := start.Having("rel", "stylesheet")
 	if len(sheets) != 1 || !strings.HasPrefix(webtest.Attr(sheets[0], "href"), "/assets/") {
 		t.Fatalf("the style sheets are %v", sheets)

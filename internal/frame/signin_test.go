@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/webtest"
@@ -22,9 +23,7 @@ func TestSignInRefusesEmptyAndWrongAndAcceptsRight(t *testing.T) {
 
 		p = b.Post("/admincp/login", "email", email, "password", "not the right words").Status(http.StatusUnprocessableEntity)
 		p.Says("You are not signed in.", "Wrong e-mail or password.").SilentAbout("not the right words")
-		if got := p.Value("email"); got != email {
-			t.Errorf("the e-mail was not kept: %q", got)
-		}
+		expect.Equalf(t, p.Value("email"), email, "the e-mail was not kept")
 		stranger := b.Post("/admincp/login", "email", "eve@site.example", "password", password).Status(http.StatusUnprocessableEntity)
 		if got, want := strings.ReplaceAll(stranger.Text(), "eve@", "ada@"), p.Text(); got != want {
 			t.Errorf("an unknown e-mail is told apart:\n%s\n%s", got, want)
@@ -104,9 +103,7 @@ func TestSessionCookieIsHttpOnlyLaxAndNewWithEachSignIn(t *testing.T) {
 func (s *site) holds(t *testing.T, token string, want bool) {
 	t.Helper()
 	p := s.browser(t).Get("/admin", "Cookie", "countersign_session="+token)
-	if signedIn := p.StatusCode == http.StatusOK; signedIn != want {
-		t.Errorf("the token signs in: %t instead of %t (%d)", signedIn, want, p.StatusCode)
-	}
+	expect.Equalf(t, p.StatusCode == http.StatusOK, want, "the token signs in: (%d)", p.StatusCode)
 }
 
 func TestForgedAndPlantedTokensSignNobodyIn(t *testing.T) {
@@ -220,9 +217,7 @@ func TestEverybodyIsLedToSetUpUntilThereIsAnAdministrator(t *testing.T) {
 		b.Post("/admin", "name", "x").LeadsTo("/admincp/setup")
 		b.Get("/admincp/login").LeadsTo("/admincp/setup")
 		b.Get("/admincp/setup").Status(http.StatusOK).Says("Create the first administrator", "countersign addon setup-link")
-		if b.Cookie("countersign_session") != "" {
-			t.Error("a visitor who did nothing has a session")
-		}
+		expect.Equalf(t, b.Cookie("countersign_session"), "", "a visitor who did nothing has a session")
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 var discard = slog.New(slog.DiscardHandler)
@@ -59,9 +61,7 @@ func TestEveryCallsUntilTheEnd(t *testing.T) {
 		defer stop()
 		calls := 0
 		Every(ctx, time.Second, func(context.Context) { calls++ })
-		if calls != 3 {
-			t.Errorf("%d calls in 3 s, want 3", calls)
-		}
+		expect.Equalf(t, calls, 3, "calls in 3 s")
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -112,9 +113,7 @@ func TestFolder(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := private(t)
 			must.Do(t, c.spoil(&p))
-			if got := levelOf(t, Folder(p), c.check); got != c.want {
-				t.Errorf("%s, want %s", got, c.want)
-			}
+			expect.Equal(t, levelOf(t, Folder(p), c.check), c.want)
 		})
 	}
 }
@@ -225,9 +224,7 @@ func TestACommitFileThatCantBeReadIsAWarning(t *testing.T) {
 	defer db.Close()
 	must.Do(t, db.Migrate(t.Context()))
 	list, _ := Database(t.Context(), db, Location{Dir: filepath.Dir(path), State: tables, Now: noon})
-	if levelOf(t, list, "commits") != Warn {
-		t.Errorf("%+v", list)
-	}
+	expect.Equalf(t, levelOf(t, list, "commits"), Warn, "%+v", list)
 }
 
 func TestAKeyFileThatCanNotBeReadIsNotReplaced(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -104,9 +105,7 @@ func TestJobsAreRunOnceAndInTheirOrder(t *testing.T) {
 		})
 		first, second := f.add(t), f.add(t)
 		for i, want := range []bool{true, true, false} {
-			if got := ran(t, q); got != want {
-				t.Errorf("run %d: %t", i, got)
-			}
+			expect.Equalf(t, ran(t, q), want, "run %d", i)
 		}
 		f.want(t, first, "done 1 1 ")
 		f.want(t, second, "done 1 2 ")
@@ -158,9 +157,7 @@ func TestOfManyProcessesOneRunsAJob(t *testing.T) {
 			all.Go(func() { ran(t, q) })
 		}
 		all.Wait()
-		if runs != 1 {
-			t.Errorf("%d runs", runs)
-		}
+		expect.Equalf(t, runs, 1, "runs")
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -30,9 +31,7 @@ func TestAKeyHasOneOpenJob(t *testing.T) {
 		}
 		want := func(rule, want string) {
 			t.Helper()
-			if got := f.open(t, "a"); got != want {
-				t.Errorf("%s: %s, want %s", rule, got, want)
-			}
+			expect.Equalf(t, f.open(t, "a"), want, "%s", rule)
 		}
 		put(1, time.Hour)
 		want("Put creates", "1 in 3600")
@@ -96,16 +95,12 @@ func TestATaskOfAKeyThatRunsIsRunOnceMore(t *testing.T) {
 			return nil, nil
 		})
 		ran(t, q)
-		if got := f.open(t, "a"); got != "4 in 60" {
-			t.Error(got)
-		}
+		expect.Equal(t, f.open(t, "a"), "4 in 60")
 		if f.Move(time.Minute); !ran(t, q) || ran(t, q) {
 			t.Error("not run once more")
 		}
 		f.want(t, id, "done 1 null ")
-		if fmt.Sprint(payloads) != "[1 4]" {
-			t.Errorf("%v", payloads)
-		}
+		expect.Equalf(t, fmt.Sprint(payloads), "[1 4]", "%v", payloads)
 	})
 }
 
@@ -143,14 +138,10 @@ func TestATaskThatComesDuringAFailureBeginsItsScheduleAnew(t *testing.T) {
 		ran(t, q)
 		f.Move(time.Minute)
 		ran(t, q) // the last attempt
-		if got := f.open(t, "a"); got != "2 in 1" {
-			t.Error(got)
-		}
+		expect.Equal(t, f.open(t, "a"), "2 in 1")
 		f.Move(time.Second)
 		ran(t, q)
-		if got := f.open(t, "a"); got != "2 in 60" {
-			t.Error(got)
-		}
+		expect.Equal(t, f.open(t, "a"), "2 in 60")
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -68,9 +69,7 @@ func TestManyWhoCreateAtOnceGetOneKeyFile(t *testing.T) {
 		})
 	}
 	work.Wait()
-	if len(won) != 1 {
-		t.Errorf("%d made the key file, want 1", len(won))
-	}
+	expect.Equalf(t, len(won), 1, "made the key file")
 	wantAlone(t, dir, FileName)
 }
 

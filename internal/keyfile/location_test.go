@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -68,9 +69,7 @@ func TestKeyFileThatDoesNotBelongHere(t *testing.T) {
 		must.Get(l.Open(t.Context(), db.Queries()))(t)
 		must.Do(t, os.Remove(l.Path()))
 		_, err := l.Open(t.Context(), db.Queries())
-		if codeOf(err) != "key_missing" {
-			t.Errorf("missing: %v", err)
-		}
+		expect.Equalf(t, codeOf(err), "key_missing", "missing: %v", err)
 		must.Get(Create(l.Dir))(t)
 		if _, err = l.Open(t.Context(), db.Queries()); codeOf(err) != "key_mismatch" {
 			t.Errorf("another one: %v", err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -46,9 +47,7 @@ func TestFindWebRoot(t *testing.T) {
 			if c.dir == "site" {
 				want.Outside += "-data"
 			}
-			if got != want {
-				t.Errorf("found %+v, want %+v", got, want)
-			}
+			expect.Equalf(t, got, want, "found")
 			if in, bad := FindWebRoot(got.Outside); bad {
 				t.Errorf("the folder %s outside is in %s", got.Outside, in.Dir)
 			}

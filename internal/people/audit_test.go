@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/google/go-cmp/cmp"
@@ -27,9 +28,7 @@ func TestAuditSaysWhoWhatFromWhereAndBeforeAndAfter(t *testing.T) {
 			{ID: 2, At: f.clock.Now(), Kind: KindOperator, Actor: "tester", Face: FaceCommand, Event: Event{Action: "settings.publish"}},
 			{ID: 1, At: f.clock.Now(), Kind: KindKey, Actor: "7", Face: FaceAPI, Address: "2001:db8::1", Event: event},
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff(want, got), "")
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
@@ -109,9 +110,7 @@ func TestHeadIsBroughtToANewKeyFile(t *testing.T) {
 				}
 				err = f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 					checked, err := RekeyAudit(t.Context(), tx, old, fresh, f.clock.Now())
-					if checked != tt.checked {
-						t.Errorf("checked: %v", checked)
-					}
+					expect.Equalf(t, checked, tt.checked, "checked")
 					return err
 				})
 				must.Do(t, err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/google/go-cmp/cmp"
@@ -38,12 +39,8 @@ func TestAuditIsExportedAsJSONLines(t *testing.T) {
 		want := `{"id":2,"at":"2026-11-01T12:00:00Z","kind":"operator","actor":"tester","face":"cli","address":"","action":"package.add","subject":"=1+1","detail":"","before":"","after":""}
 {"id":1,"at":"2026-11-01T12:00:00Z","kind":"operator","actor":"tester","face":"cli","address":"","action":"setting.set","subject":"appName","detail":"","before":"a<b","after":"two\nlines"}
 `
-		if diff := cmp.Diff(want, f.export(t, AuditFilter{}, AuditJSONL)); diff != "" {
-			t.Error(diff)
-		}
-		if got := f.export(t, AuditFilter{Actor: "nobody"}, AuditJSONL); got != "" {
-			t.Errorf("%q", got)
-		}
+		expect.Equal(t, cmp.Diff(want, f.export(t, AuditFilter{}, AuditJSONL)), "")
+		expect.Equal(t, f.export(t, AuditFilter{Actor: "nobody"}, AuditJSONL), "")
 	})
 }
 
@@ -58,12 +55,8 @@ func TestAuditIsExportedAsCSVWithoutFormulas(t *testing.T) {
 			got = append(got, r[7])
 		}
 		want := []string{"subject", "", `"=1"`, `a;"'=1`, "a; =1", ";'=1", "a;;'=1", "a\n'＝1", "a\n'=1", "a\t'@sum", "a;b;'+1;'-1", "a;'=1", "é", "a,\"b\"\nc", "1=1", "'＝1", "'\n1", "'\r'=1", "'\t'=1", "'@sum", "'-1", "'+1", "'=1+1"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
-		if got := f.export(t, AuditFilter{Actor: "nobody"}, AuditCSV); got != "id,at,kind,actor,face,address,action,subject,detail,before,after\n" {
-			t.Errorf("%q", got)
-		}
+		expect.Equal(t, cmp.Diff(want, got), "")
+		expect.Equal(t, f.export(t, AuditFilter{Actor: "nobody"}, AuditCSV), "id,at,kind,actor,face,address,action,subject,detail,before,after\n")
 	})
 }
 

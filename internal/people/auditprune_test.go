@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
@@ -34,9 +35,7 @@ func TestPruneLeavesASealedCut(t *testing.T) {
 		}
 		f.sql(t, `DELETE FROM audit WHERE id = 4`)
 		f.sql(t, `DELETE FROM audit_seals WHERE seq = 4`)
-		if got := problems(f.verify(t)); got != "missing 0" {
-			t.Errorf("the first entry behind the cut removed: %s", got)
-		}
+		expect.Equalf(t, problems(f.verify(t)), "missing 0", "the first entry behind the cut removed")
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -40,9 +41,7 @@ func TestSealsAreWrittenOnlyWhenThereIsSomethingNew(t *testing.T) {
 			return must.Get(f.db.AuditHead(t.Context()))(t)
 		}
 		before := head()
-		if before.Settled != 3 {
-			t.Errorf("settled up to %d", before.Settled)
-		}
+		expect.Equalf(t, before.Settled, 3, "settled up to")
 		for range 5 {
 			f.clock.Move(time.Hour)
 			if due, err := f.chain().due(t.Context()); due || err != nil {
@@ -112,9 +111,7 @@ func TestEntryThatCommitsLateIsSealed(t *testing.T) {
 			t.Errorf("settled up to %d, %v", h.Settled, err)
 		}
 		f.sql(t, `UPDATE audit SET actor = 'eve' WHERE detail = 'late'`)
-		if got := problems(f.verify(t)); got != "changed 3" {
-			t.Errorf("a change of it: %s", got)
-		}
+		expect.Equalf(t, problems(f.verify(t)), "changed 3", "a change of it")
 	})
 }
 

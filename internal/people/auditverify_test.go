@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -122,9 +123,7 @@ func TestTamperingWithTheAuditLogIsFound(t *testing.T) {
 				f.settle(t, 6)
 				tt.tamper(t, f)
 				r := f.verify(t)
-				if got := problems(r); got != tt.want {
-					t.Errorf("%s; want %s; %+v", got, tt.want, r.Problems)
-				}
+				expect.Equalf(t, problems(r), tt.want, "%+v", r.Problems)
 				if tt.want == "" {
 					return
 				}

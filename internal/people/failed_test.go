@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -98,9 +99,7 @@ func TestFailedSignInsNameFewEmails(t *testing.T) {
 		a.emails[fmt.Sprintf("%d@site.example", i)] = struct{}{}
 	}
 	want := "0@site.example, 1@site.example, 2@site.example, 3@site.example, 4@site.example and 2 more"
-	if got := a.line().event.Subject; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	expect.Equal(t, a.line().event.Subject, want)
 }
 
 func TestFailedSignInsWaitForTheDatabase(t *testing.T) {

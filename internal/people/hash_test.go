@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
@@ -50,9 +51,7 @@ func TestHashesWaitInAQueueWithABound(t *testing.T) {
 
 		cancel()
 		work.Wait()
-		if n := h.queued.Load(); n != 0 {
-			t.Errorf("%d are left in the queue", n)
-		}
+		expect.Equalf(t, h.queued.Load(), 0, "are left in the queue")
 		if _, err := h.make(t.Context(), wholeQueue, password); err != nil {
 			t.Errorf("when it is empty: %v", err)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 )
@@ -169,9 +170,7 @@ func TestBrowserRemembersAFewUsers(t *testing.T) {
 			t.Errorf("%d bytes of cookie", len(kept))
 		}
 		f.keyFile = nil
-		if kept := f.RememberBrowser(u, kept); kept != "" {
-			t.Errorf("without a key file it keeps %q", kept)
-		}
+		expect.Equalf(t, f.RememberBrowser(u, kept), "", "without a key file it keeps")
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 )
@@ -32,9 +33,7 @@ func TestRenamedAdministratorSignsInWithTheNewEmail(t *testing.T) {
 			"somebody who does not exist is not": {99, "eve@site.example", "user_not_found"},
 		} {
 			_, err := f.RenameUser(ctx, ada, tt.id, tt.email)
-			if codeOf(err) != tt.code {
-				t.Errorf("%s: %v", rule, err)
-			}
+			expect.Equalf(t, codeOf(err), tt.code, "%s: %v", rule, err)
 		}
 		for range 2 { // the second time nothing changes
 			u, err := f.RenameUser(ctx, ada, bob.ID, " Robert@Site.example ")
@@ -178,9 +177,7 @@ func TestSomebodyCanAlwaysSignIn(t *testing.T) {
 			"remove":     func(a Actor) error { _, err := f.RemoveUser(ctx, a, u.ID); return err },
 		} {
 			for _, a := range []Actor{ada, operator} {
-				if code := codeOf(act(a)); code != "last_administrator" {
-					t.Errorf("%s by the %s: %s", name, a.Kind, code)
-				}
+				expect.Equalf(t, codeOf(act(a)), "last_administrator", "%s by the %s", name, a.Kind)
 			}
 		}
 		if !f.alive(t, "one") {

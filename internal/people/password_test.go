@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 )
@@ -140,9 +141,7 @@ func TestChangePassword(t *testing.T) {
 			{"the new one must not be the e-mail", password, email, "password_email"},
 		} {
 			_, err := f.ChangePassword(t.Context(), ada, keep, tt.old, tt.new)
-			if codeOf(err) != tt.code {
-				t.Errorf("%s: %v", tt.rule, err)
-			}
+			expect.Equalf(t, codeOf(err), tt.code, "%s: %v", tt.rule, err)
 		}
 		_, err := f.ChangePassword(t.Context(), ada, keep, other, "short")
 		if said := fault.Of(err); said == nil || said.Code != "password_wrong" || said.Fields["old"] == "" || said.Fields["new"] == "" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -50,18 +51,12 @@ func TestVisitsMoveASessionOn(t *testing.T) {
 		began := f.clock.Now()
 		f.clock.Move(59 * time.Second)
 		want := Session{ID: id, Address: "192.0.2.7", Agent: "Browser 1", CreatedAt: began, SeenAt: began, ExpiresAt: began.Add(12 * time.Hour)}
-		if diff := cmp.Diff(want, save(frontEndData, home)); diff != "" {
-			t.Errorf("what changes nothing within a minute writes nothing: %s", diff)
-		}
+		expect.Equalf(t, cmp.Diff(want, save(frontEndData, home)), "", "what changes nothing within a minute writes nothing")
 		f.clock.Move(time.Second)
 		want.SeenAt, want.ExpiresAt = f.clock.Now(), f.clock.Now().Add(12*time.Hour)
-		if diff := cmp.Diff(want, save(frontEndData, home)); diff != "" {
-			t.Errorf("after a minute the visit is written: %s", diff)
-		}
+		expect.Equalf(t, cmp.Diff(want, save(frontEndData, home)), "", "after a minute the visit is written")
 		want.Address, want.Agent = "198.51.100.9", "Browser 2"
-		if diff := cmp.Diff(want, save(frontEndData, away)); diff != "" {
-			t.Errorf("another address is written at once: %s", diff)
-		}
+		expect.Equalf(t, cmp.Diff(want, save(frontEndData, away)), "", "another address is written at once")
 		save("new data", away)
 		if got, _, err := f.LoadSession(t.Context(), "token"); err != nil || string(got.Data) != "new data" {
 			t.Errorf("new data is written at once: %q, %v", got.Data, err)
@@ -166,9 +161,7 @@ func TestAgentIsKeptAsOnePrintableLine(t *testing.T) {
 		{"200 characters stay", longAgent(201), longAgent(200)},
 	}
 	for _, tt := range tests {
-		if got := (Origin{Agent: tt.in}).agent(); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.rule, got, tt.want)
-		}
+		expect.Equalf(t, (Origin{Agent: tt.in}).agent(), tt.want, "%s", tt.rule)
 	}
 }
 

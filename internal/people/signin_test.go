@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
@@ -38,9 +39,7 @@ func TestSignInDoesNotSayWhichOfTheTwoWasWrong(t *testing.T) {
 			if refusal == "" {
 				refusal = err.Error()
 			}
-			if err.Error() != refusal {
-				t.Errorf("%s: %q, want %q as for the others", tt.rule, err, refusal)
-			}
+			expect.Equalf(t, err.Error(), refusal, "%s: %q as for the others", tt.rule, err)
 		}
 		if log := f.log.String(); strings.Contains(log, "@site.example") || strings.Contains(log, "words") || !strings.Contains(log, "client=192.0.2.7") {
 			t.Errorf("the log says %s", log)
@@ -130,9 +129,7 @@ func TestLimitAddress(t *testing.T) {
 			}
 		})
 	}
-	if limitAddress(netip.Addr{}) != "" {
-		t.Error("an invalid address has no key")
-	}
+	expect.Equalf(t, limitAddress(netip.Addr{}), "", "an invalid address has no key")
 }
 
 func TestSignInLinkIsGoodOnceForTenMinutes(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
@@ -113,9 +114,7 @@ func TestCodesOfTheAuthenticator(t *testing.T) {
 		for _, tt := range tests {
 			f.clock.Move(limitWindow) // each starts anew
 			err := f.SignInCode(t.Context(), home, u.ID, tt.typed(f.codeAt(t, secret, tt.periods)))
-			if codeOf(err) != tt.code {
-				t.Errorf("%s: %v", tt.rule, err)
-			}
+			expect.Equalf(t, codeOf(err), tt.code, "%s: %v", tt.rule, err)
 		}
 	})
 }

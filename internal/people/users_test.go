@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
@@ -66,9 +67,7 @@ func TestCreateAdministrator(t *testing.T) {
 		}
 		for _, tt := range tests {
 			u, err := f.CreateAdministrator(t.Context(), operator, tt.email, tt.password)
-			if codeOf(err) != tt.code {
-				t.Errorf("%s: %v", tt.rule, err)
-			}
+			expect.Equalf(t, codeOf(err), tt.code, "%s: %v", tt.rule, err)
 			if err == nil && (u.ID == 0 || !u.CreatedAt.Equal(f.clock.Now()) || u.TOTP || !u.SignedInAt.IsZero()) {
 				t.Errorf("%s: %+v", tt.rule, u)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
@@ -88,9 +89,7 @@ func TestTheAccountOfARepurchaseIsSentWithTheAcknowledgement(t *testing.T) {
 		t.Errorf("after the acknowledgement: %+v, %+v", found, found.OutOfApp)
 	}
 	must.Do(t, c.Acknowledge(t.Context(), "gold_monthly", again, "a-2", ""))
-	if got := get(t, c, again).Account; got != "a-1" {
-		t.Errorf("a second acknowledgement set the account %q", got)
-	}
+	expect.Equalf(t, get(t, c, again).Account, "a-1", "a second acknowledgement set the account")
 }
 
 func TestCancelStopsTheRenewals(t *testing.T) {
@@ -189,9 +188,7 @@ func TestARefundWithoutRevokeIsNotInTheVoidedList(t *testing.T) {
 		t.Errorf("the list is %+v, next %q", list, next)
 	}
 	orders := must.Get(c.Orders(t.Context(), []string{s.Orders(kept)[0]}))(t)
-	if orders[0].State != "refunded" {
-		t.Errorf("the order is %s", orders[0].State)
-	}
+	expect.Equalf(t, orders[0].State, "refunded", "the order")
 	wantReason(t, c.RefundOrder(t.Context(), s.Orders(kept)[0], false), play.Refused)
 	wantReason(t, c.RefundOrder(t.Context(), "GPA.0", false), play.Refused)
 }
@@ -247,7 +244,5 @@ func TestProductsAreTheCatalogue(t *testing.T) {
 	if !slices.Equal(list[at].BasePlans, want) {
 		t.Errorf("the plans are %+v, want %+v", list[at].BasePlans, want)
 	}
-	if got := list[3].BasePlans[0].State; got != "inactive" {
-		t.Errorf("the state of the old plan is %s", got)
-	}
+	expect.Equalf(t, list[3].BasePlans[0].State, "inactive", "the state of the old plan")
 }

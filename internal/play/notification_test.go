@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
@@ -99,9 +100,7 @@ func TestMessagesArePulledAndAcknowledged(t *testing.T) {
 		t.Errorf("the notification is %+v", n)
 	}
 	again := must.Get(c.Pull(t.Context(), queue, 2))(t)
-	if again[0].AckID != first[0].AckID {
-		t.Error("a message that nobody acknowledged does not come again")
-	}
+	expect.Equalf(t, again[0].AckID, first[0].AckID, "a message that nobody acknowledged does not come again")
 	must.Do(t, c.AcknowledgeMessages(t.Context(), queue, []string{first[0].AckID, first[1].AckID}))
 	must.Do(t, c.AcknowledgeMessages(t.Context(), queue, nil))
 	if rest, err := c.Pull(t.Context(), queue, 10); err != nil || len(rest) != 1 {
@@ -125,9 +124,7 @@ func TestPullingFails(t *testing.T) {
 	wantReason(t, err, play.Unauthorized)
 	s.Deny(playfake.PartPubSub, false)
 	s.FailQuota(1, time.Minute)
-	if wait := wantReason(t, c.AcknowledgeMessages(t.Context(), queue, []string{"a"}), play.Unavailable).RetryAfter; wait != time.Minute {
-		t.Errorf("wait %v", wait)
-	}
+	expect.Equalf(t, wantReason(t, c.AcknowledgeMessages(t.Context(), queue, []string{"a"}), play.Unavailable).RetryAfter, time.Minute, "wait")
 	s.FailRaw(1, 200, "[")
 	_, err = c.Pull(t.Context(), queue, 1)
 	wantReason(t, err, play.Unavailable)

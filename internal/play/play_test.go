@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
@@ -136,9 +137,7 @@ func TestTheRoundTripperNeedsNoListener(t *testing.T) {
 	o.URL, o.Transport = "", s.Transport()
 	c := openWith(t, o)
 	token := buy(t, s, playfake.BuyOptions{})
-	if got := get(t, c, token).State; got != play.Active {
-		t.Errorf("the state is %s", got)
-	}
+	expect.Equalf(t, get(t, c, token).State, play.Active, "the state")
 	ctx, cancel := context.WithCancel(t.Context())
 	s.Hang(1)
 	cancel()

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
@@ -80,9 +81,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		wantReason(t, err, play.Unavailable)
 		server.Close()
 	}
-	if followed.Load() != 0 {
-		t.Error("a redirect was followed")
-	}
+	expect.Equalf(t, followed.Load(), 0, "a redirect was followed")
 }
 
 // TestErrorsHoldNoSecrets makes every call fail in every way, with answers that repeat what was

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -66,9 +67,7 @@ func TestCallersAtOnceShareARefusal(t *testing.T) {
 		synctest.Wait()
 		close(e.released)
 		all.Wait()
-		if n := e.asked.Load(); n != 1 {
-			t.Errorf("%d calls of the token endpoint for 50 callers at once", n)
-		}
+		expect.Equalf(t, e.asked.Load(), 1, "calls of the token endpoint for 50 callers at once")
 		if _, err := s.get(t.Context()); reasonIn(err) != Unauthorized || e.asked.Load() != 2 {
 			t.Errorf("afterwards: %v, %d calls", err, e.asked.Load())
 		}
@@ -97,8 +96,6 @@ func TestACallerThatGivesUpDoesNotEndTheCallOfOthers(t *testing.T) {
 		synctest.Wait()
 		close(e.released)
 		all.Wait()
-		if n := e.asked.Load(); n != 1 {
-			t.Errorf("%d calls of the token endpoint", n)
-		}
+		expect.Equalf(t, e.asked.Load(), 1, "calls of the token endpoint")
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
@@ -173,9 +174,7 @@ func TestWithoutKeysAPushIsNeitherAcceptedNorRefused(t *testing.T) {
 	v := must.Get(play.NewVerifier(play.VerifierOptions{
 		Audience: "https://example.com/notifications", Account: "push@example.iam.gserviceaccount.com", Now: s.Now,
 		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-			if r.URL.String() != "https://www.googleapis.com/oauth2/v3/certs" {
-				t.Errorf("the keys were read from %s", r.URL)
-			}
+			expect.Equalf(t, r.URL.String(), "https://www.googleapis.com/oauth2/v3/certs", "the keys were read from %s", r.URL)
 			if calls++; down {
 				return nil, http.ErrServerClosed
 			}
@@ -186,9 +185,7 @@ func TestWithoutKeysAPushIsNeitherAcceptedNorRefused(t *testing.T) {
 	for range 3 {
 		wantReason(t, v.VerifyPush(t.Context(), bearer), play.Unavailable)
 	}
-	if calls != 1 {
-		t.Errorf("%d calls in a row while they fail, want 1", calls)
-	}
+	expect.Equalf(t, calls, 1, "calls in a row while they fail")
 	down = false
 	s.Advance(5 * time.Second)
 	must.Do(t, v.VerifyPush(t.Context(), bearer))

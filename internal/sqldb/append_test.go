@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -33,9 +34,7 @@ func TestAppendedRowsBelongToTheTransaction(t *testing.T) {
 			if want != nil {
 				rows = 0
 			}
-			if n := count(t, db.Queries(), `SELECT count(*) FROM notes`); n != rows {
-				t.Errorf("%d rows, want %d", n, rows)
-			}
+			expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), rows, "rows")
 		}
 		if text, err := One(t.Context(), db.Queries(), Value[string], `SELECT text FROM notes WHERE id = $1`, 2999); err != nil || text != "note 2999 é" {
 			t.Errorf("%q, %v", text, err)
@@ -64,7 +63,5 @@ func TestARelaxedFileIsSyncedAtCheckpointsAndCountsNoCommits(t *testing.T) {
 	if _, err := os.Stat(CommitFile(o.Path)); !os.IsNotExist(err) {
 		t.Errorf("%s: %v", filepath.Base(CommitFile(o.Path)), err)
 	}
-	if n := count(t, db.Queries(), `SELECT count(*) FROM notes`); n != 10 {
-		t.Errorf("%d rows, want 10", n)
-	}
+	expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 10, "rows")
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/google/go-cmp/cmp"
 )
@@ -60,9 +61,7 @@ func TestBulkKeepsEveryKindOfValue(t *testing.T) {
 			got, err = List(t.Context(), session.Queries(), scanBulkRow, `SELECT line, big, words, yes, bytes, at, list FROM stage ORDER BY line`)
 			return err
 		}))
-		if diff := cmp.Diff(want, got, cmp.Comparer(bytes.Equal)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff(want, got, cmp.Comparer(bytes.Equal)), "")
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -68,9 +69,7 @@ func TestOwnMarksAreToldBeforeTxReturns(t *testing.T) {
 		mark(t, db, "7")
 		select {
 		case got := <-events:
-			if got != "changed notes 7" {
-				t.Errorf("told %q", got)
-			}
+			expect.Equalf(t, got, "changed notes 7", "told")
 		default:
 			t.Error("Tx returned before the watcher was told")
 		}
@@ -176,9 +175,7 @@ func TestFeedThatEndsIsLost(t *testing.T) {
 		awaitEvent(t, events, "live")
 		cancel()
 		await(t, ended)
-		if got := await(t, events); got != "lost" {
-			t.Errorf("told %q, want lost", got)
-		}
+		expect.Equalf(t, await(t, events), "lost", "told")
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -115,9 +116,7 @@ func TestWatchersAreToldOnceMoreWhenALateCommitHasEnded(t *testing.T) {
 	if got := await(t, told); got != "changed notes one" {
 		t.Errorf("told %q at the end", got)
 	}
-	if n := h.notes(t); n != 1 {
-		t.Errorf("%d notes when the watchers were told, want 1", n)
-	}
+	expect.Equalf(t, h.notes(t), 1, "notes when the watchers were told")
 }
 
 // The server shows a commit whose wait was cancelled, and reports success with a warning.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -168,9 +169,7 @@ func TestOnlyCommitsThatWriteAreCounted(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		after, _ := One(t.Context(), db.Queries(), Value[int64], readCommitNo)
-		if after-before != one.want {
-			t.Errorf("%s counts %d", name, after-before)
-		}
+		expect.Equalf(t, after-before, one.want, "%s counts", name)
 	}
 }
 
@@ -237,9 +236,7 @@ func TestCommitFileFollowsTheCommits(t *testing.T) {
 			must.Do(t, writeMeta(ctx, db, fmt.Sprint(i)))
 			time.Sleep(commitsInterval) // of the bubble's clock
 			synctest.Wait()
-			if n := recordedAt(t, path); n != int64(i+1) {
-				t.Errorf("after %d commits and a second the file holds %d", i+1, n)
-			}
+			expect.Equalf(t, recordedAt(t, path), int64(i+1), "after %d commits and a second the file holds", i+1)
 		}
 		stop()
 		<-ended
@@ -258,9 +255,7 @@ func TestCommitFileOfAnotherDatabaseIsLeftAlone(t *testing.T) {
 	db = openAt(t, path)
 	must.Do(t, errors.Join(writeMeta(t.Context(), db, "two"), db.Ping(t.Context()), os.Rename(folder, folder+".bad"), os.Rename(backup, folder)))
 	_ = db.Close() // which writes the number, if it writes it at all
-	if n := recordedAt(t, path); n != before {
-		t.Errorf("the file beside the restored backup says %d, want %d", n, before)
-	}
+	expect.Equalf(t, recordedAt(t, path), before, "the file beside the restored backup says")
 	if missing := openAt(t, path).MissingCommits(); missing != 0 {
 		t.Errorf("the restored backup lacks %d commits", missing)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -83,9 +84,7 @@ func TestReadOnlyDatabase(t *testing.T) {
 			exec(t, db, `PRAGMA query_only = 1`)
 		}
 		wantUnavailable(t, db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }))
-		if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 0 {
-			t.Errorf("%d notes", got)
-		}
+		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 0, "notes")
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -80,9 +81,7 @@ func TestLockIsNotTakenThroughALink(t *testing.T) {
 		if !ok || ours.Kind != countersign.KindConflict || !strings.Contains(ours.Message, "is not a regular file") {
 			t.Errorf("%v", err)
 		}
-		if url := ServedAt(dir); url != "" {
-			t.Errorf("served at %q", url)
-		}
+		expect.Equalf(t, ServedAt(dir), "", "served at")
 		if text, err := os.ReadFile(target); (err == nil) != there || (there && string(text) != "kept") {
 			t.Errorf("the target holds %q, %v", text, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -24,13 +25,9 @@ func TestFolderHasOneServer(t *testing.T) {
 		t.Errorf("the message %q does not name the first server and the folder", ours.Message)
 	}
 	wantPrivate(t, filepath.Join(dir, serveLock))
-	if url := ServedAt(dir); url != "https://shop.example" {
-		t.Errorf("the folder is served at %q", url)
-	}
+	expect.Equalf(t, ServedAt(dir), "https://shop.example", "the folder is served at")
 	lock.Unlock()
-	if url := ServedAt(dir); url != "" {
-		t.Errorf("after its server has ended, the folder is served at %q", url)
-	}
+	expect.Equalf(t, ServedAt(dir), "", "after its server has ended, the folder is served at")
 	lock, err = LockFolder(dir, "process 19", "")
 	if err != nil {
 		t.Fatalf("after the first has ended: %v", err)
@@ -46,9 +43,7 @@ func TestLockOfAMissingFolder(t *testing.T) {
 
 func TestLookingForAServerMakesNothing(t *testing.T) {
 	dir := t.TempDir()
-	if url := ServedAt(dir); url != "" {
-		t.Errorf("a folder without a server is served at %q", url)
-	}
+	expect.Equalf(t, ServedAt(dir), "", "a folder without a server is served at")
 	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
 		t.Errorf("the folder holds %v, %v", files, err)
 	}

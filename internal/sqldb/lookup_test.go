@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -134,15 +135,11 @@ func TestLookupHoldsNothingOlderThanTheLastCommit(t *testing.T) {
 	}
 	add(db, 1)
 	for range cap(lookup.readers.inUse) {
-		if n := count(); n != 1 {
-			t.Errorf("%d notes after a commit of this process, want 1", n)
-		}
+		expect.Equalf(t, count(), 1, "notes after a commit of this process")
 	}
 	add(other, 2)
 	for range cap(lookup.readers.inUse) {
-		if n := count(); n != 2 {
-			t.Errorf("%d notes after another process's commit was told, want 2", n)
-		}
+		expect.Equalf(t, count(), 2, "notes after another process's commit was told")
 	}
 }
 
@@ -210,13 +207,9 @@ func TestNoSnapshotIsOlderThanWhatWasTold(t *testing.T) {
 	}
 	everyReader() // opens snapshots between the reading of a change and the telling
 	db.Watch(Watcher{Changed: func(string, string) {
-		if n := everyReader(); n != 1 {
-			t.Errorf("%d notes are seen when their change is told, want 1", n)
-		}
+		expect.Equalf(t, everyReader(), 1, "notes are seen when their change is told")
 	}, Lost: func() {}, Live: func() {}})
-	if last := db.follow(rows, 0); last != rows[0].id {
-		t.Errorf("followed to %d, want %d", last, rows[0].id)
-	}
+	expect.Equalf(t, db.follow(rows, 0), rows[0].id, "followed to")
 }
 
 // SQLite can't bring the whole log into the database at the end of a commit that

@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -48,9 +49,7 @@ func TestOpenMakesNoTable(t *testing.T) {
 	at := dbtest.New(t, dbtest.SQLite)
 	db := open(t, optionsOf(at, twoSteps()))
 	must.Get(db.State(t.Context()))(t)
-	if got := count(t, db.Queries(), `SELECT count(*) FROM sqlite_schema`); got != 0 {
-		t.Errorf("%d tables", got)
-	}
+	expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM sqlite_schema`), 0, "tables")
 }
 
 func TestMigrateKeepsRowsAndRunsEachStepOnce(t *testing.T) {
@@ -62,9 +61,7 @@ func TestMigrateKeepsRowsAndRunsEachStepOnce(t *testing.T) {
 		for range 2 {
 			must.Do(t, db.Migrate(t.Context()))
 		}
-		if got := count(t, db.Queries(), `SELECT count(*) FROM notes WHERE text = 'kept' AND NOT done`); got != 1 {
-			t.Errorf("%d rows came through, want 1", got)
-		}
+		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes WHERE text = 'kept' AND NOT done`), 1, "rows came through")
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -60,9 +61,7 @@ func TestWithoutAPrimaryOnlyTheProberConnects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { wantCode(t, ask(), countersign.CodeUnavailable) })
 	}
-	if made := proxy.Accepted() - before; made != 0 {
-		t.Errorf("%d connections were made", made)
-	}
+	expect.Equalf(t, proxy.Accepted()-before, 0, "connections were made")
 }
 
 func TestAServerThatComesBackIsFound(t *testing.T) {
@@ -124,9 +123,7 @@ func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
 	at.Set(t, "default_transaction_read_only", "on")
 	for write() == nil { // the server takes the setting up after a while
 	}
-	if idle := db.read.Stats().Idle; idle != 0 {
-		t.Errorf("%d connections are kept", idle)
-	}
+	expect.Equalf(t, db.read.Stats().Idle, 0, "connections are kept")
 	wantUnavailable(t, write())
 	at.Set(t, "default_transaction_read_only", "off")
 	awaitPrimary(t, db)
@@ -153,9 +150,7 @@ func TestWhatMeansThatThePrimaryIsGone(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := meansGone(c.ctx, c.err, c.took); got != c.want {
-				t.Errorf("%t, want %t", got, c.want)
-			}
+			expect.Equal(t, meansGone(c.ctx, c.err, c.took), c.want)
 		})
 	}
 }

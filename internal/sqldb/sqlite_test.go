@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -52,9 +53,7 @@ func TestPathsThatLookLikeURLs(t *testing.T) {
 			must.Do(t, db.Session(t.Context(), func(session *DB) error {
 				return session.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) })
 			}))
-			if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 1 {
-				t.Error("readers and writers use different files")
-			}
+			expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 1, "readers and writers use different files")
 			if info, err := os.Stat(path + "-wal"); err != nil || info.Size() == 0 {
 				t.Errorf("the file is not where it was asked for: %v", err)
 			}

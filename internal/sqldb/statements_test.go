@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -42,9 +43,7 @@ func TestAKeptStatementFollowsItsTable(t *testing.T) {
 	}
 	exec(t, db, `ALTER TABLE notes RENAME TO old_notes`)
 	exec(t, db, `CREATE TABLE notes (id bigint)`)
-	if n := all(); n != 0 {
-		t.Errorf("%d notes in a new table, want 0", n)
-	}
+	expect.Equalf(t, all(), 0, "notes in a new table")
 }
 
 func TestMoreStatementsThanAreKept(t *testing.T) {
@@ -66,9 +65,7 @@ func TestAStatementThatWasBrokenOffRunsAgain(t *testing.T) {
 	if n, err := One(short, db.Queries(), Value[int64], counting, int64(1)<<60); err == nil {
 		t.Fatalf("it counted to %d", n)
 	}
-	if n := count(t, db.Queries(), counting, 10); n != 10 {
-		t.Errorf("counted to %d, want 10", n)
-	}
+	expect.Equalf(t, count(t, db.Queries(), counting, 10), 10, "counted to")
 
 	const adding = `INSERT INTO notes (id, text) VALUES ($1, 'a'), ($2, 'b') RETURNING id`
 	enough := errors.New("enough")
@@ -78,12 +75,8 @@ func TestAStatementThatWasBrokenOffRunsAgain(t *testing.T) {
 			return fmt.Errorf("the first row: %w", err)
 		}
 		ids, err := List(t.Context(), q, Value[int64], adding, 3, 4)
-		if len(ids) != 2 {
-			t.Errorf("added %v", ids)
-		}
+		expect.Equalf(t, len(ids), 2, "added %v", ids)
 		return err
 	}))
-	if n := count(t, db.Queries(), `SELECT count(*) FROM notes WHERE id > $1`, 0); n != 4 {
-		t.Errorf("%d notes, want 4", n)
-	}
+	expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes WHERE id > $1`, 0), 4, "notes")
 }

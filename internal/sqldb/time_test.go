@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -47,9 +48,7 @@ func TestZeroTimeIsNull(t *testing.T) {
 		db := open(t, optionsOf(at))
 		exec(t, db, `CREATE TABLE times (at text)`)
 		exec(t, db, `INSERT INTO times (at) VALUES ($1)`, Time{})
-		if got := count(t, db.Queries(), `SELECT count(*) FROM times WHERE at IS NULL`); got != 1 {
-			t.Error("the zero time is not NULL")
-		}
+		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM times WHERE at IS NULL`), 1, "the zero time is not NULL")
 		back, err := One(t.Context(), db.Queries(), Value[Time], `SELECT at FROM times`)
 		if err != nil || !back.IsZero() {
 			t.Errorf("read %v, %v", back, err)

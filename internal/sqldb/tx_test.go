@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -38,9 +39,7 @@ func TestTxCommitsAllOrNothing(t *testing.T) {
 				if !errors.Is(err, c.err) {
 					t.Errorf("error %v, want %v", err, c.err)
 				}
-				if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != c.want {
-					t.Errorf("%d notes, want %d", got, c.want)
-				}
+				expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), c.want, "notes")
 			})
 		})
 	}
@@ -74,9 +73,7 @@ func TestTxCancelledInBetweenWritesNothing(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want context.Canceled", err)
 		}
-		if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 0 {
-			t.Errorf("%d notes were written", got)
-		}
+		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 0, "notes were written")
 		if err := db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 2) }); err != nil {
 			t.Errorf("the next transaction: %v", err)
 		}
@@ -97,9 +94,7 @@ func TestSnapshotSeesOneView(t *testing.T) {
 			}
 			return nil
 		}))
-		if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 1 {
-			t.Errorf("%d notes after the view, want 1", got)
-		}
+		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 1, "notes after the view")
 	})
 }
 
@@ -171,9 +166,7 @@ func TestSessionTakesNoWriteLock(t *testing.T) {
 				return err
 			})
 		}))
-		if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 3*bulkRows+3 {
-			t.Errorf("%d notes, want %d", got, 3*bulkRows+3)
-		}
+		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 3*bulkRows+3, "notes")
 	})
 }
 
@@ -208,8 +201,6 @@ func TestAStatementAfterTheEndOfItsContextIsNotCommitted(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want context.Canceled", err)
 		}
-		if n := count(t, db.Queries(), `SELECT count(*) FROM notes`); n != 0 {
-			t.Errorf("%d notes were written", n)
-		}
+		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 0, "notes were written")
 	})
 }

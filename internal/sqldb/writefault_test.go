@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	lib "modernc.org/sqlite/lib"
@@ -29,9 +30,7 @@ func TestFullDiskStopsWritesAloneUntilThereIsRoom(t *testing.T) {
 	}
 	limit(pages + 2)
 	wantUnavailable(t, write(1))
-	if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 0 {
-		t.Errorf("%d notes while the disk is full, want 0", got)
-	}
+	expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 0, "notes while the disk is full")
 	limit(pages + 1000)
 	if err := write(1); err != nil {
 		t.Errorf("with room again: %v", err)
@@ -172,7 +171,5 @@ func TestTheStatusNamesAFullDiskUntilAWriteSucceeds(t *testing.T) {
 	}
 	commits := count(t, db.Queries(), `SELECT CAST(value AS bigint) FROM meta WHERE name = 'commits'`)
 	db.ProbeWrites(t.Context())
-	if got := count(t, db.Queries(), `SELECT CAST(value AS bigint) FROM meta WHERE name = 'commits'`); got != commits {
-		t.Error("it probes without a fault")
-	}
+	expect.Equalf(t, count(t, db.Queries(), `SELECT CAST(value AS bigint) FROM meta WHERE name = 'commits'`), commits, "it probes without a fault")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -25,9 +26,7 @@ func TestAWriteWaitsOnceForTheQueueAndTheLock(t *testing.T) {
 			for range 10 {
 				all.Go(func() {
 					wantCode(t, second.Tx(t.Context(), func(Queries) error { return nil }), countersign.CodeBusy)
-					if waited := time.Since(start); waited != writeWait {
-						t.Errorf("refused after %s, want %s", waited, writeWait)
-					}
+					expect.Equalf(t, time.Since(start), writeWait, "refused after")
 				})
 			}
 			all.Wait()
@@ -48,9 +47,7 @@ func TestACallerThatLeavesTheQueueWritesNothing(t *testing.T) {
 		for second.writers.waiting.Load() == 0 {
 		}
 		leave()
-		if err := await(t, result); err != context.Canceled {
-			t.Errorf("error %v, want context.Canceled", err)
-		}
+		expect.Equalf(t, await(t, result), context.Canceled, "error")
 		taken()
 		if err := first.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }); err != nil {
 			t.Error(err)
@@ -76,9 +73,7 @@ func TestPastAFullQueueAWriteIsRefusedAtOnce(t *testing.T) {
 		wantCode(t, db.Tx(t.Context(), func(Queries) error { return nil }), countersign.CodeBusy)
 		free()
 		waiting.Wait()
-		if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != db.limits.queue {
-			t.Errorf("%d notes, want %d", got, db.limits.queue)
-		}
+		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), db.limits.queue, "notes")
 	})
 }
 
@@ -113,9 +108,7 @@ func TestAStatementOfARequestEndsAtTheDeadline(t *testing.T) {
 	})
 	wantUnavailable(t, err)
 	proxy.Restore()
-	if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 0 {
-		t.Errorf("%d notes, want 0", got)
-	}
+	expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 0, "notes")
 }
 
 func TestSessionsWaitLongerThanRequests(t *testing.T) {

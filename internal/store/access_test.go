@@ -3,6 +3,7 @@ package store_test
 import (
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -73,15 +74,11 @@ func TestRulesRefuseKeysWhatTheyMayNot(t *testing.T) {
 			}
 		}
 		for name, rule := range read {
-			if got := storetest.CodeOf(rule(f.ActorOf(t, publishable))); got != "key_scope" {
-				t.Errorf("%s with a publishable key: code %q, want key_scope", name, got)
-			}
+			expect.Equalf(t, storetest.CodeOf(rule(f.ActorOf(t, publishable))), "key_scope", "%s with a publishable key: code", name)
 			if err := rule(f.ActorOf(t, secret)); err != nil {
 				t.Errorf("%s with a secret key: %v", name, err)
 			}
 		}
-		if after := f.MustExport(t, false); after != before {
-			t.Error("something was changed by a key that may not")
-		}
+		expect.Equalf(t, f.MustExport(t, false), before, "something was changed by a key that may not")
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
@@ -64,16 +65,10 @@ func TestLicensesAndDownloadsAreCounted(t *testing.T) {
 				store.LicensesIssued:  {{Day: before, Count: 1}, {Day: after, Count: 2}},
 				store.FilesDownloaded: {{Day: before, Count: 1}, {Day: after, Count: 1}},
 			} {
-				if diff := cmp.Diff(want, activity(t, f, kind, store.ActivityQuery{By: store.ActivityByDay})); diff != "" {
-					t.Errorf("%s, %s by day: %s", when, kind, diff)
-				}
+				expect.Equalf(t, cmp.Diff(want, activity(t, f, kind, store.ActivityQuery{By: store.ActivityByDay})), "", "%s, %s by day", when, kind)
 				sum := want[0].Count + want[1].Count
-				if diff := cmp.Diff([]store.Activity{{Item: 1, Count: sum}}, activity(t, f, kind, store.ActivityQuery{By: store.ActivityByItem})); diff != "" {
-					t.Errorf("%s, %s by item: %s", when, kind, diff)
-				}
-				if diff := cmp.Diff([]store.Activity{{Count: sum}}, activity(t, f, kind, store.ActivityQuery{})); diff != "" {
-					t.Errorf("%s, %s together: %s", when, kind, diff)
-				}
+				expect.Equalf(t, cmp.Diff([]store.Activity{{Item: 1, Count: sum}}, activity(t, f, kind, store.ActivityQuery{By: store.ActivityByItem})), "", "%s, %s by item", when, kind)
+				expect.Equalf(t, cmp.Diff([]store.Activity{{Count: sum}}, activity(t, f, kind, store.ActivityQuery{})), "", "%s, %s together", when, kind)
 			}
 		}
 		check("as they happen")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
@@ -161,9 +162,7 @@ func TestAServerThatMigratesSaysSo(t *testing.T) {
 		}
 		s = storetest.Opened(t, o)
 		storetest.WantError(t, s.BeginToServe(t.Context()), "migrating")
-		if asked != 0 {
-			t.Error("the start has migrated")
-		}
+		expect.Equalf(t, asked, 0, "the start has migrated")
 		if err := s.PrepareLater(t.Context()); err != nil || asked == 0 {
 			t.Fatalf("asked %d times, %v", asked, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
@@ -88,20 +89,14 @@ func TestItemsAreFoundByTagAndPublication(t *testing.T) {
 			return n
 		}
 		for tag, want := range map[string]int{`50% OFF, "loud"`: 3, "rain": 3, "rai": 0, "50_ off": 0, "<": 0} {
-			if got := count(store.ItemFilter{Tag: tag}); got != want {
-				t.Errorf("tag %q: %d items, want %d", tag, got, want)
-			}
+			expect.Equalf(t, count(store.ItemFilter{Tag: tag}), want, "tag %q: items", tag)
 		}
 		by := storetest.Timestamp("2024-04-02T00:00:00Z")
 		if now, later := count(store.ItemFilter{PublishedBy: by, Tag: "rain"}), count(store.ItemFilter{PublishedBy: by, NotPublished: true, Tag: "rain"}); now != 2 || later != 1 {
 			t.Errorf("%d published, %d later", now, later)
 		}
-		if got := count(store.ItemFilter{IDs: []int64{101, 102, 3}}); got != 2 {
-			t.Errorf("%d of the chosen", got)
-		}
-		if got := count(store.ItemFilter{IDs: []int64{}}); got != 0 {
-			t.Errorf("%d of none chosen", got)
-		}
+		expect.Equalf(t, count(store.ItemFilter{IDs: []int64{101, 102, 3}}), 2, "of the chosen")
+		expect.Equalf(t, count(store.ItemFilter{IDs: []int64{}}), 0, "of none chosen")
 	})
 }
 
@@ -135,9 +130,7 @@ func TestSeveralItemsAreChangedOrSaidNotToBe(t *testing.T) {
 		if i, err := f.ShowItem(t.Context(), storetest.Operator, 3); err != nil || i.Category == "Loops" {
 			t.Errorf("the item of another workspace is %q, %v", i.Category, err)
 		}
-		if got := f.Rows(t, "audit WHERE action = 'item.edit'"); got != 60 {
-			t.Errorf("%d entries", got)
-		}
+		expect.Equalf(t, f.Rows(t, "audit WHERE action = 'item.edit'"), 60, "entries")
 		later, err := f.EditItem(t.Context(), storetest.Operator, 101, func(i *store.Item, _ string) error {
 			i.PublishedAt = countersign.At(storetest.Noon.AddDate(1, 0, 0))
 			return nil

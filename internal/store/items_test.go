@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
@@ -24,9 +25,7 @@ func TestItemsOfAKeyAreThoseOfItsWorkspace(t *testing.T) {
 		}
 		_, err := f.Validation.Items(t.Context(), f.ActorOf(t, eve), "")
 		storetest.WantError(t, err, "no_items")
-		if storetest.MessageOf(err) != "No items found" {
-			t.Errorf("message %q", storetest.MessageOf(err))
-		}
+		expect.Equalf(t, storetest.MessageOf(err), "No items found", "message")
 		for id, want := range map[int64]string{1: "", 3: "item_not_found", 0: "item_not_found", -1: "item_not_found", 99: "item_not_found", 1 << 62: "item_not_found"} {
 			body, err := f.Validation.Item(t.Context(), f.ActorOf(t, ada), id)
 			if storetest.CodeOf(err) != want || (err == nil) != (body.Text() != "") {
@@ -188,9 +187,7 @@ func TestEditedItemsAreServedAtOnce(t *testing.T) {
 			if n := len(storetest.IDsOf(t, items)); n != count || !strings.Contains(string(items.Plain.Body), `"name":"`+name+`"`) {
 				t.Errorf("%d items: %s", n, items.Plain.Body)
 			}
-			if printed := printedName(t, f, a); printed != name {
-				t.Errorf("the purchase prints %q, want %q", printed, name)
-			}
+			expect.Equalf(t, printedName(t, f, a), name, "the purchase prints")
 		}
 		wantNames("Item 1", 2)
 		_, err := f.EditItem(t.Context(), storetest.Operator, 1, func(i *store.Item, _ string) error { return from(`{"name":"Storm"}`)(i) })

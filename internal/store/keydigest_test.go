@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/rules"
@@ -79,9 +80,7 @@ func TestAnImportedKeyIsFoundByAKeyedDigest(t *testing.T) {
 		if k.Digest == token.Digest(importedKey) || *k.Previous == token.Digest(importedBefore) {
 			t.Error("whoever reads the database can try short keys against a plain digest")
 		}
-		if made.Digest != token.Digest(value) {
-			t.Error("a key of ours depends on the key file")
-		}
+		expect.Equalf(t, made.Digest, token.Digest(value), "a key of ours depends on the key file")
 		wantOpens(t, f, value, importedKey, importedBefore)
 		f.FillKeyCache(t)
 		wantOpens(t, f, value, importedKey, importedBefore)
@@ -146,9 +145,7 @@ func TestAnImportKeysADigestThatNothingElseCould(t *testing.T) {
 		g := f.Unprepared(t)
 		must.Do(t, g.PrepareToServe(t.Context()))
 		_, rejected := g.ImportText(t, storetest.Lines(storetest.KeyText("ada", "thief", `"key":"`+importedUnopened+`"`)), transfer.ImportOptions{})
-		if len(rejected) != 1 {
-			t.Errorf("another key took its value: %v", rejected)
-		}
+		expect.Equalf(t, len(rejected), 1, "another key took its value: %v", rejected)
 		g.MustImport(t, importedKeys())
 		if k := g.KeyNamed(t, "bob", "unopenable"); k.Digest == token.Digest(importedUnopened) {
 			t.Error("the digest is still plain")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
@@ -55,13 +56,9 @@ func TestCreateKey(t *testing.T) {
 		for _, c := range cases {
 			before := f.Rows(t, "keys")
 			k, token, err := f.CreateKey(t.Context(), storetest.Operator, c.key)
-			if storetest.CodeOf(err) != c.want {
-				t.Errorf("%s: code %q, want %q", c.name, storetest.CodeOf(err), c.want)
-			}
+			expect.Equalf(t, storetest.CodeOf(err), c.want, "%s: code", c.name)
 			if err != nil {
-				if f.Rows(t, "keys") != before {
-					t.Errorf("%s: a key was written", c.name)
-				}
+				expect.Equalf(t, f.Rows(t, "keys"), before, "%s: a key was written", c.name)
 				continue
 			}
 			if access, err := f.Validation.Authenticate(t.Context(), token, storetest.Client); err != nil || access.Actor.ID != fmt.Sprint(k.ID) {
@@ -230,9 +227,7 @@ func TestASecondRevocationIsNotInTheAuditLog(t *testing.T) {
 		if err != nil || !again.RevokedAt.Equal(first.RevokedAt.Time) {
 			t.Errorf("%+v, %v", again, err)
 		}
-		if n := len(f.Audits(t)); n != entries {
-			t.Errorf("%d entries, want %d", n, entries)
-		}
+		expect.Equalf(t, len(f.Audits(t)), entries, "entries")
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
@@ -56,9 +57,7 @@ func TestServersOnOneDatabaseShareTheirLimits(t *testing.T) {
 		t.Errorf("%d rows", got)
 	}
 	second.LeaveLimits(t.Context())
-	if got := first.Rows(t, "limits"); got != 4 {
-		t.Errorf("%d rows after a server has left", got)
-	}
+	expect.Equalf(t, first.Rows(t, "limits"), 4, "rows after a server has left")
 }
 
 func TestServersOnOneDatabaseShareFailedSignIns(t *testing.T) {
@@ -86,9 +85,7 @@ func TestServersOnOneDatabaseShareFailedSignIns(t *testing.T) {
 	}
 	exchange()
 	for name, f := range map[string]*storetest.Fixture{"first": first, "second": second} {
-		if got := signIn(f, "bob@secret.example"); got != "rate_limited" {
-			t.Errorf("ten failures at two servers, and the %s one says %q", name, got)
-		}
+		expect.Equalf(t, signIn(f, "bob@secret.example"), "rate_limited", "ten failures at two servers, and the %s one says", name)
 	}
 	if rows := first.Dump(t, "limits"); strings.Contains(rows, "secret") || strings.Contains(rows, "192.0.2.7") {
 		t.Errorf("rows: %s", rows)
@@ -168,9 +165,7 @@ func TestLimitsAreWrittenInTheBackground(t *testing.T) {
 		guard.Fail(netip.MustParseAddr("192.0.2.2"))
 		before := f.Dump(t, "limits")
 		f.ExchangeLimits(t.Context(), false)
-		if got := f.Dump(t, "limits"); got != before {
-			t.Errorf("one failure was worth a write: %s", got)
-		}
+		expect.Equalf(t, f.Dump(t, "limits"), before, "one failure was worth a write")
 	})
 }
 

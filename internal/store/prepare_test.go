@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
@@ -36,9 +37,7 @@ func TestFirstRunMakesTablesAndAKeyFile(t *testing.T) {
 			t.Error(err)
 		}
 		f.Again(t).MustImport(t, storetest.TwoShops)
-		if got := f.Rows(t, "items"); got != 3 {
-			t.Errorf("%d items", got)
-		}
+		expect.Equalf(t, f.Rows(t, "items"), 3, "items")
 	})
 }
 

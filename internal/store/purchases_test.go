@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -44,9 +45,7 @@ func TestCreatePurchase(t *testing.T) {
 				t.Errorf("%s: %v, want the code %q", c.name, err, c.want)
 			}
 			if err != nil {
-				if f.Rows(t, "purchases") != before {
-					t.Errorf("%s: a purchase was written", c.name)
-				}
+				expect.Equalf(t, f.Rows(t, "purchases"), before, "%s: a purchase was written", c.name)
 				continue
 			}
 			valid, err := f.Validation.Validate(t.Context(), actor, made.Code)
@@ -118,9 +117,7 @@ func TestRestorePurchase(t *testing.T) {
 				t.Errorf("%s: %v, want the code %q", c.code, err, c.want)
 			}
 			if err != nil {
-				if len(f.Audits(t)) != written {
-					t.Errorf("%s: an entry in the audit log", c.code)
-				}
+				expect.Equalf(t, len(f.Audits(t)), written, "%s: an entry in the audit log", c.code)
 				continue
 			}
 			if p.State != store.StateActive || !p.StateAt.IsZero() {
@@ -299,16 +296,10 @@ func TestRecordedPurchasesRevealLittleOfTheCodesOfOthers(t *testing.T) {
 			{"a code of nobody is refused as well", "nobody's", "code_clashes"},
 			{"a new code is not a guess", "", ""},
 		} {
-			if got := record(manager, c.code); got != c.want {
-				t.Errorf("%s: %q, want %q", c.rule, got, c.want)
-			}
+			expect.Equalf(t, record(manager, c.code), c.want, "%s", c.rule)
 		}
-		if got := record(storetest.Operator, "his-100"); got != "purchase_exists" {
-			t.Errorf("the operator: %q", got)
-		}
+		expect.Equalf(t, record(storetest.Operator, "his-100"), "purchase_exists", "the operator")
 		f.Clock.Set(storetest.Noon.Add(time.Hour))
-		if got := record(manager, "his-100"); got != "purchase_exists" {
-			t.Errorf("an hour later: %q", got)
-		}
+		expect.Equalf(t, record(manager, "his-100"), "purchase_exists", "an hour later")
 	})
 }

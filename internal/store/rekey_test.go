@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
@@ -185,9 +186,7 @@ func TestRekeyOfManyPurchases(t *testing.T) {
 				t.Errorf("code %d: %+v, %v", i, got, err)
 			}
 		}
-		if got := f.Rows(t, "purchases"); got != n {
-			t.Errorf("%d purchases", got)
-		}
+		expect.Equalf(t, f.Rows(t, "purchases"), n, "purchases")
 	})
 }
 

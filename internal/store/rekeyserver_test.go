@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -29,9 +30,7 @@ func TestImportThatMeetsARekeyWritesNothing(t *testing.T) {
 			}
 		}), transfer.ImportOptions{})
 		storetest.WantError(t, err, "key_replaced")
-		if f.Rows(t, "purchases") != 0 {
-			t.Error("purchases were written")
-		}
+		expect.Equalf(t, f.Rows(t, "purchases"), 0, "purchases were written")
 		_, err = f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular"})
 		storetest.WantError(t, err, "key_replaced")
 		_, _, err = f.CreateKey(t.Context(), storetest.Operator, store.NewKey{Workspace: "ada", Name: "a", Class: store.ClassSecret})

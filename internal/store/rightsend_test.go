@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -50,9 +51,7 @@ func whileWaiting(t *testing.T, f *storetest.Fixture, act func(*storedb.DB) erro
 	for f.Database().Status().WritesWaiting == 0 && len(called) == 0 {
 		runtime.Gosched()
 	}
-	if len(called) != 0 {
-		t.Error("it did not wait for a connection that writes")
-	}
+	expect.Equalf(t, len(called), 0, "it did not wait for a connection that writes")
 	close(first)
 	err := <-ended
 	close(free)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
@@ -26,9 +27,7 @@ func TestFullName(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var w store.Workspace
 			w.Account.Name.Firstname, w.Account.Name.Lastname = c.first, c.last
-			if got := rules.WithFullName(w).Account.Name.FullName; got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			expect.Equal(t, rules.WithFullName(w).Account.Name.FullName, c.want)
 		})
 	}
 }
@@ -58,9 +57,7 @@ func TestAccountIsThatOfTheKeysWorkspace(t *testing.T) {
 		want := full("ada").Account
 		want.Name.FullName = "Ada Byron"
 		for _, account := range []countersign.Account{got, made.Account} {
-			if storetest.MustJSON(t, account) != storetest.MustJSON(t, want) {
-				t.Errorf("account %s, want %s", storetest.MustJSON(t, account), storetest.MustJSON(t, want))
-			}
+			expect.Equalf(t, storetest.MustJSON(t, account), storetest.MustJSON(t, want), "account")
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -75,9 +76,7 @@ func TestOnlyWhatWasUsedIsWritten(t *testing.T) {
 		for id, want := range map[int64]string{
 			3: "3 2026-11-01T12:00:00Z 192.0.2.7", 5: "3 2026-11-01T12:00:00Z ", 6: "3 2026-11-01T12:00:00Z 2001:db8::1", 4: "2 - ", 8: "2 - ",
 		} {
-			if got := used(t, db, id); got != want {
-				t.Errorf("row %d: %q, want %q", id, got, want)
-			}
+			expect.Equalf(t, used(t, db, id), want, "row %d", id)
 		}
 	})
 }
@@ -99,9 +98,7 @@ func TestWhatIsNotWrittenWaits(t *testing.T) {
 		for id, want := range map[int64]string{
 			1: "3 2026-11-01T12:00:00Z 192.0.2.7", 2: "4 2026-11-01T12:01:00Z 2001:db8::1", 3: "3 2026-11-01T12:01:00Z 2001:db8::1",
 		} {
-			if got := used(t, db, id); got != want {
-				t.Errorf("row %d: %q, want %q", id, got, want)
-			}
+			expect.Equalf(t, used(t, db, id), want, "row %d", id)
 		}
 	})
 }
@@ -123,9 +120,7 @@ func TestBatchesOfTwoServersAddUp(t *testing.T) {
 			}
 		}
 		for id := range int64(20) {
-			if got := used(t, db, id+1); got != "12 2026-11-01T12:00:00Z 192.0.2.7" {
-				t.Errorf("row %d: %s", id+1, got)
-			}
+			expect.Equalf(t, used(t, db, id+1), "12 2026-11-01T12:00:00Z 192.0.2.7", "row %d", id+1)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -86,9 +87,7 @@ func (p post) check(t *testing.T, want string) {
 		}
 		got = ours.Code
 	}
-	if got != want {
-		t.Errorf("got %s, want %s (%v)", got, want, err)
-	}
+	expect.Equalf(t, got, want, "(%v)", err)
 }
 
 func TestParamsOfQueries(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/prepared"
 )
@@ -96,13 +97,9 @@ func TestLargeAnswersAreCompressedForThoseWhoAsk(t *testing.T) {
 			r.Header.Set("Accept-Encoding", c.accept)
 			w := httptest.NewRecorder()
 			must.Do(t, ServePrepared(w, r, prepared.New([]byte(c.body))))
-			if got := w.Header().Get("Content-Encoding"); got != c.encoding {
-				t.Errorf("Content-Encoding %q, want %q", got, c.encoding)
-			}
+			expect.Equalf(t, w.Header().Get("Content-Encoding"), c.encoding, "Content-Encoding")
 			body := w.Body.Bytes()
-			if got := w.Header().Get("Content-Length"); got != strconv.Itoa(len(body)) {
-				t.Errorf("Content-Length %s, and %d bytes came", got, len(body))
-			}
+			expect.Equalf(t, w.Header().Get("Content-Length"), strconv.Itoa(len(body)), "Content-Length, and %d bytes came", len(body))
 			if c.encoding != "" {
 				z, err := gzip.NewReader(bytes.NewReader(body))
 				must.Do(t, err)
@@ -110,9 +107,7 @@ func TestLargeAnswersAreCompressedForThoseWhoAsk(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if string(body) != c.body {
-				t.Error("the body is not the prepared one")
-			}
+			expect.Equalf(t, string(body), c.body, "the body is not the prepared one")
 			if varies := w.Header().Get("Vary") == "Accept-Encoding"; varies != (c.body != small) {
 				t.Errorf("Vary is %q", w.Header().Get("Vary"))
 			}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 )
@@ -83,9 +84,7 @@ func TestAStopFinishesRequestsInFlight(t *testing.T) {
 	<-entered
 	s.stopped()
 	close(leave)
-	if got := <-answers; got != success+"<nil>" {
-		t.Errorf("the request in flight got %s", got)
-	}
+	expect.Equalf(t, <-answers, success+"<nil>", "the request in flight")
 	if err := <-s.done; err != nil {
 		t.Errorf("a clean stop returned %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -89,9 +90,7 @@ func TestConnectionsWithoutACompleteRequestMakeRoom(t *testing.T) {
 				s.working(0) // the client has the answer before the connection is silent again
 			}
 			for _, c := range silent { // each new one takes the place of the one that came first
-				if got := answerOn(t, dial(t, s.addr, oneGet)); got != "200 " {
-					t.Errorf("got %s", got)
-				}
+				expect.Equal(t, answerOn(t, dial(t, s.addr, oneGet)), "200 ")
 				untilClosed(c)
 			}
 			// None of them left by a timeout.
@@ -108,14 +107,10 @@ func TestACompleteRequestKeepsItsConnection(t *testing.T) {
 	at := dial(t, s.addr, oneWait)
 	s.working(1)
 	for range 5 {
-		if got := answerOn(t, dial(t, s.addr, oneGet)); got != "200 " {
-			t.Errorf("got %s", got)
-		}
+		expect.Equal(t, answerOn(t, dial(t, s.addr, oneGet)), "200 ")
 	}
 	close(h.leave)
-	if got := answerOn(t, at); got != "200 body" {
-		t.Errorf("the one at work got %s", got)
-	}
+	expect.Equalf(t, answerOn(t, at), "200 body", "the one at work")
 }
 
 func TestWithoutASilentConnectionANewOneWaits(t *testing.T) {
@@ -124,14 +119,10 @@ func TestWithoutASilentConnectionANewOneWaits(t *testing.T) {
 	all := []net.Conn{dial(t, s.addr, oneWait), dial(t, s.addr, oneWait)}
 	s.working(2)
 	all = append(all, dial(t, s.addr, oneWait))
-	if n := len(h.entered); n != 2 {
-		t.Errorf("%d requests on two connections", n)
-	}
+	expect.Equalf(t, len(h.entered), 2, "requests on two connections")
 	close(h.leave)
 	for _, c := range all {
-		if got := answerOn(t, c); got != "200 body" {
-			t.Errorf("got %s", got)
-		}
+		expect.Equal(t, answerOn(t, c), "200 body")
 	}
 }
 
@@ -150,9 +141,7 @@ func TestAConnectionWhoseClientDoesNotReadMakesRoom(t *testing.T) {
 		dial(t, s.addr, "GET /endless HTTP/1.1\r\nHost: a\r\n\r\n")
 	}
 	s.working(4)
-	if got := answerOn(t, dial(t, s.addr, oneGet)); got != "200 " {
-		t.Errorf("got %s", got)
-	}
+	expect.Equal(t, answerOn(t, dial(t, s.addr, oneGet)), "200 ")
 }
 
 func TestTheQuarterIsNotThatOfATrustedProxy(t *testing.T) {

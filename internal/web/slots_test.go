@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -109,12 +110,8 @@ func TestTheLongestSilentConnectionMakesRoom(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newSlotScript(8, addresses, netip.MustParsePrefix("::ffff:10.0.0.0/104"))
 			p.run(tt.steps)
-			if got := p.gone(); got != tt.gone {
-				t.Errorf("gone: %s; want %s", got, tt.gone)
-			}
-			if got := strings.Join(p.evicted, " "); got != tt.why {
-				t.Errorf("because: %s; want %s", got, tt.why)
-			}
+			expect.Equalf(t, p.gone(), tt.gone, "gone")
+			expect.Equalf(t, strings.Join(p.evicted, " "), tt.why, "because")
 			for name := range p.conns {
 				p.run("-" + name)
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -76,9 +77,7 @@ func TestConnectionsWithoutAHandshakeMakeRoom(t *testing.T) {
 				silent[i] = dial(t, s.addr, text)
 			}
 			for _, c := range silent {
-				if got := answerOn(t, s.dial(t, oneGet)); got != "200 " {
-					t.Errorf("got %s", got)
-				}
+				expect.Equal(t, answerOn(t, s.dial(t, oneGet)), "200 ")
 				untilClosed(c)
 			}
 		})
@@ -95,9 +94,7 @@ func TestAStopUnderTLSFinishesWhatIsUnderWay(t *testing.T) {
 	s.working(1)
 	s.stopped()
 	close(h.leave)
-	if got := answerOn(t, c); got != "200 body, the last" {
-		t.Errorf("got %s", got)
-	}
+	expect.Equal(t, answerOn(t, c), "200 body, the last")
 	if err := <-s.done; err != nil {
 		t.Errorf("the stop returned %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -107,9 +108,7 @@ func TestTheStoresDocumentIsPrettyPrinted(t *testing.T) {
 	text := must.Get(os.ReadFile(storeDocument))(t)
 	var want bytes.Buffer
 	must.Do(t, json.Indent(&want, text, "", "  "))
-	if want.String() != string(text) {
-		t.Error("the document is not indented by two spaces")
-	}
+	expect.Equalf(t, want.String(), string(text), "the document is not indented by two spaces")
 }
 
 func storeJSON(t *testing.T) any {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -217,9 +218,7 @@ func TestCheckJudgesEveryAnswer(t *testing.T) {
 			})
 		b := must.Get(splitBlocks("a.txt", request))(t)
 		err := r.run(scriptCase{title: "a", request: b[0].lines})
-		if got != want {
-			t.Errorf("check was given %q, want %q", got, want)
-		}
+		expect.Equalf(t, got, want, "check was given")
 		if err == nil || !strings.Contains(err.Error(), "a.txt:1: unlike the document") {
 			t.Errorf("the verdict of check is lost: %v", err)
 		}
@@ -236,7 +235,5 @@ func TestRunMakesASubtestOfEachFileAndCase(t *testing.T) {
 			asked = append(asked, method+" "+path)
 			return nil
 		})
-	if got := strings.Join(asked, ", "); got != "GET /, GET /missing" {
-		t.Errorf("asked %s", got)
-	}
+	expect.Equalf(t, strings.Join(asked, ", "), "GET /, GET /missing", "asked")
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/google/go-cmp/cmp"
@@ -40,9 +41,7 @@ func TestAuditsAreReadAsTheyWereWrittenNewestFirst(t *testing.T) {
 			must.Do(t, d.AddAudit(t.Context(), a))
 		}
 		got := must.Get(d.Audits(t.Context(), AuditFilter{Limit: 10}))(t)
-		if diff := cmp.Diff([]Audit{written[2], written[1], written[0]}, got); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]Audit{written[2], written[1], written[0]}, got), "")
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
@@ -166,9 +167,7 @@ func TestAnOfferHasItsPhases(t *testing.T) {
 	intro := s.buy(playfake.BuyOptions{OfferID: "intro"})
 	s.wantCodes(play.CodePurchased)
 	s.Advance(7 * day)
-	if got := s.get(trial).Items[0].Phase; got != "base" {
-		t.Errorf("after the trial: %s", got)
-	}
+	expect.Equalf(t, s.get(trial).Items[0].Phase, "base", "after the trial")
 	for _, want := range []string{"introductory", "introductory", "introductory", "base"} {
 		if got := s.get(intro).Items[0].Phase; got != want {
 			t.Errorf("at %v: %s, want %s", s.Now(), got, want)
@@ -196,9 +195,7 @@ func TestWithoutAcknowledgementAPurchaseIsTakenBack(t *testing.T) {
 			s.must(err)
 			s.wantCodes(play.CodePurchased)
 			s.Advance(test.after - time.Second)
-			if got := s.get(token).State; got != play.Active {
-				t.Errorf("before its time: %s", got)
-			}
+			expect.Equalf(t, s.get(token).State, play.Active, "before its time")
 			s.Advance(time.Second)
 			if got := s.want(token, play.Expired, s.Now(), "V", play.CodeRevoked); got.CanceledBy != "system" {
 				t.Errorf("ended by %q", got.CanceledBy)
@@ -252,9 +249,7 @@ func TestASnapshotHoldsAllThatIsLeftToHappen(t *testing.T) {
 	s.must(other.Restore(snapshot))
 	again, err := other.Snapshot()
 	s.must(err)
-	if string(again) != string(snapshot) {
-		t.Error("a restored store has another snapshot")
-	}
+	expect.Equalf(t, string(again), string(snapshot), "a restored store has another snapshot")
 	// The client of before goes on: its access token is known.
 	restored, err := clientOf(t, other).Subscription(t.Context(), token)
 	s.must(err)
@@ -264,9 +259,7 @@ func TestASnapshotHoldsAllThatIsLeftToHappen(t *testing.T) {
 	for _, broken := range []string{"", "{}", `{"Package":"a.b"}`, "[1]"} {
 		s.refused(other.Restore([]byte(broken)))
 	}
-	if other.Package() != s.Package() {
-		t.Error("a broken snapshot replaced the state")
-	}
+	expect.Equalf(t, other.Package(), s.Package(), "a broken snapshot replaced the state")
 }
 
 func TestPurchasesSayWhatHappensNext(t *testing.T) {

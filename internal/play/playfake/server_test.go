@@ -14,6 +14,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -177,9 +178,7 @@ func TestAStoreServesManyAtOnce(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if n := len(s.Messages()); n != 160 {
-		t.Errorf("%d notifications, want 160", n)
-	}
+	expect.Equalf(t, len(s.Messages()), 160, "notifications")
 }
 
 func TestAStoreKeepsTheLastThousandMessages(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
@@ -138,9 +139,7 @@ func TestARefusalNamesTheRoleAndTheOwners(t *testing.T) {
 		for what, role := range map[Permission]string{Manage: "manager", Own: "owner"} {
 			_, err := Workspace(t.Context(), f.db, f.users["viewer"], "ada", what)
 			want := "Your role here is viewer. This needs the role " + role + ". Ask an owner of the workspace: owner@shop.example"
-			if fault.Message(err) != want {
-				t.Errorf("%q, want %q", fault.Message(err), want)
-			}
+			expect.Equal(t, fault.Message(err), want)
 		}
 		must.Do(t, f.db.DeleteMember(t.Context(), f.ada.ID, f.users["owner"].User))
 		_, err := Workspace(t.Context(), f.db, f.users["viewer"], "ada", Own)

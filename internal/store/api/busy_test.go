@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -43,9 +44,7 @@ func TestEveryWriterBehindALockIsAnswered(t *testing.T) {
 					return err
 				}
 				defer answer.Body.Close()
-				if answer.StatusCode != http.StatusNotFound {
-					t.Errorf("a read beside the lock: %s", answer.Status)
-				}
+				expect.Equalf(t, answer.StatusCode, http.StatusNotFound, "a read beside the lock: %s", answer.Status)
 				return nil
 			})
 		}))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -47,12 +48,8 @@ func TestADigestWithAnotherTextIs500(t *testing.T) {
 				t.Errorf("%s: %d %s", path, a.status, a.body)
 			}
 		}
-		if s.Validation.Damages() != 3 {
-			t.Errorf("%d were counted", s.Validation.Damages())
-		}
-		if status := statusOf(h, "/readyz"); status != http.StatusOK {
-			t.Errorf("/readyz is %d", status)
-		}
+		expect.Equalf(t, s.Validation.Damages(), 3, "were counted")
+		expect.Equalf(t, statusOf(h, "/readyz"), http.StatusOK, "/readyz")
 	})
 }
 
@@ -63,9 +60,7 @@ func TestReadyzOfAStoreWithoutItsTables(t *testing.T) {
 			t.Fatalf("before: %d", status)
 		}
 		beside(t, at, `DROP TABLE meta`)
-		if status := statusOf(h, "/readyz"); status != http.StatusServiceUnavailable {
-			t.Errorf("after: %d", status)
-		}
+		expect.Equalf(t, statusOf(h, "/readyz"), http.StatusServiceUnavailable, "after")
 	})
 }
 

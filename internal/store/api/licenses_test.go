@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
@@ -73,9 +74,7 @@ func TestAPurchaseCodeIsAskedFor60TimesAnHour(t *testing.T) {
 		if n := ask(limited, "/api/licenses/check", 61); n != 1 {
 			t.Errorf("%s: of 61 checks %d were refused", code, n)
 		}
-		if post(limited, "/api/licenses", form("license-used")).status != http.StatusOK {
-			t.Errorf("%s: another code is refused", code)
-		}
+		expect.Equalf(t, post(limited, "/api/licenses", form("license-used")).status, http.StatusOK, "%s: another code is refused", code)
 		clock = clock.Add(time.Hour)
 		if n := ask(limited, "/api/licenses", 60); n != 0 {
 			t.Errorf("%s: an hour later %d were refused", code, n)
@@ -145,18 +144,14 @@ func TestWhatIsSignedNamesTheBaseURLOrTheKeyAndNeverTheHost(t *testing.T) {
 					return w.Body.String()
 				}
 				license := ask(http.MethodPost, "/api/licenses", url.Values{"purchase_code": {"license-used"}, "domain": {"shop.example"}})
-				if got := claims(t, license, "license")["iss"]; got != want {
-					t.Errorf("base URL %q, host %s: the license is of %q", base, host, got)
-				}
+				expect.Equalf[any](t, claims(t, license, "license")["iss"], want, "base URL %q, host %s: the license is of", base, host)
 				text := ask(http.MethodGet, "/api/licenses/revoked", nil)
 				lists[text] = true
 				if list := claims(t, text, "list"); list["iss"] != want || len(list["revoked"].([]any)) != 8 {
 					t.Errorf("base URL %q, host %s: the list says %v", base, host, list)
 				}
 			}
-			if len(lists) != 1 {
-				t.Errorf("base URL %q: %d lists within an hour", base, len(lists))
-			}
+			expect.Equalf(t, len(lists), 1, "base URL %q: lists within an hour", base)
 		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
@@ -53,14 +54,10 @@ func TestUploadedFilesAreServedAsNothingElse(t *testing.T) {
 			"Content-Type": "image/png", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox",
 			"Cache-Control": "public, max-age=31536000, immutable", "Accept-Ranges": "bytes",
 		} {
-			if got := whole.Header.Get(name); got != want {
-				t.Errorf("%s: %q, want %q", name, got, want)
-			}
+			expect.Equalf(t, whole.Header.Get(name), want, "%s", name)
 		}
 		etag := whole.Header.Get("ETag")
-		if len(etag) != 66 {
-			t.Errorf("the ETag is %s", etag)
-		}
+		expect.Equalf(t, len(etag), 66, "the ETag is %s", etag)
 		if head, body := ask("HEAD"); head.StatusCode != http.StatusOK || body != "" || head.ContentLength != int64(len(content)) || head.Header.Get("ETag") != etag {
 			t.Errorf("HEAD: %s, %d of %d bytes", head.Status, head.ContentLength, len(content))
 		}

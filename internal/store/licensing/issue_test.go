@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
@@ -38,9 +39,7 @@ func TestALicenseSaysWhatWasBought(t *testing.T) {
 			ItemID: 1, ItemName: "Item 1", LicenseType: "Regular", Purchase: opened.Purchase,
 			Domain: "shop.example", Domains: []string{"shop.example"}, SupportedUntil: storetest.Timestamp("2027-04-27T12:00:00Z"),
 		}
-		if diff := cmp.Diff(want, opened); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff(want, opened), "")
 		if opened.Purchase != f.Licensing.Box().CodeName("one") || strings.Contains(l.Text, "one") && opened.Purchase == "one" {
 			t.Errorf("purchase %q is not the keyed digest of the code", opened.Purchase)
 		}
@@ -54,9 +53,7 @@ func TestSupportIsSaidWhereTheItemHasIt(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		for code, want := range map[string]string{"one": "2027-04-27T12:00:00Z", "two": "2025-04-27T12:00:00Z", "plain": "", "bobs": ""} {
 			opened := must.Get(license.Open(f.Issue(t, code, "shop.example").Text, f.KeySet(t), "shop.example", storetest.Noon))(t)
-			if got := second(opened.SupportedUntil); got != want {
-				t.Errorf("%s: supported until %q, want %q", code, got, want)
-			}
+			expect.Equalf(t, second(opened.SupportedUntil), want, "%s: supported until", code)
 		}
 	})
 }
@@ -156,9 +153,7 @@ func TestDomainsThatCanHaveNoLicense(t *testing.T) {
 				t.Errorf("message %q does not name %s as it was written", m, domain)
 			}
 		}
-		if f.Rows(t, "licenses") != 0 {
-			t.Error("there are licenses")
-		}
+		expect.Equalf(t, f.Rows(t, "licenses"), 0, "there are licenses")
 	})
 }
 
@@ -169,9 +164,7 @@ func TestTheItemLimitsTheDomains(t *testing.T) {
 		_, err := f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "b.example")
 		storetest.WantError(t, err, "limit_reached")
 		want := countersign.LicenseDomains{Domains: []string{"a.example"}, Licenses: []countersign.LicenseInUse{{Domain: "a.example", IssuedAt: countersign.At(storetest.Noon)}}}
-		if diff := cmp.Diff(want, storetest.ErrorOf(err).Data); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff(want, storetest.ErrorOf(err).Data), "")
 		f.Issue(t, "two", "b.example") // each purchase has its own
 		f.Allow(t, 1, func(l *licensing.Rule) { l.ExtendedDomains = 3 })
 		for _, domain := range []string{"a.example", "b.example", "c.example"} {
@@ -181,9 +174,7 @@ func TestTheItemLimitsTheDomains(t *testing.T) {
 		storetest.WantError(t, err, "limit_reached")
 		got := domainsOf(err)
 		slices.Sort(got)
-		if diff := cmp.Diff([]string{"a.example", "b.example", "c.example"}, got); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]string{"a.example", "b.example", "c.example"}, got), "")
 		_, err = f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "b.example")
 		storetest.WantError(t, err, "limit_reached")
 		f.Allow(t, 3, func(l *licensing.Rule) { l.RegularDomains = 0 })
@@ -204,9 +195,7 @@ func TestTestDomainsAreFree(t *testing.T) {
 		}
 		_, err := f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "second.example")
 		storetest.WantError(t, err, "limit_reached")
-		if diff := cmp.Diff([]string{"shop.example"}, domainsOf(err)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]string{"shop.example"}, domainsOf(err)), "")
 		for i := len(free); i < 50; i++ {
 			f.Issue(t, "one", fmt.Sprintf("%d.test", i))
 		}
@@ -220,9 +209,7 @@ func TestAWildcardNeedsTheItemsRule(t *testing.T) {
 		plain := f.Issue(t, "one", "shop.example")
 		f.Allow(t, 1, func(l *licensing.Rule) { l.Wildcard = true })
 		wide := f.Issue(t, "one", "*.shop.example")
-		if wide.License.ID != plain.License.ID {
-			t.Error("the wildcard made another license of the same domain")
-		}
+		expect.Equalf(t, wide.License.ID, plain.License.ID, "the wildcard made another license of the same domain")
 		for _, host := range []string{"shop.example", "www.shop.example", "blog.shop.example"} {
 			if _, err := license.Open(wide.Text, f.KeySet(t), host, storetest.Noon); err != nil {
 				t.Errorf("%s: %v", host, err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/licensing"
@@ -18,9 +19,7 @@ import (
 
 func TestTheFirstKeyIsMadeWhenItIsNeeded(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
-		if f.Rows(t, "license_keys") != 0 {
-			t.Error("there is a key before any license")
-		}
+		expect.Equalf(t, f.Rows(t, "license_keys"), 0, "there is a key before any license")
 		f.Start(t, f.Licensing.Database())
 		other := f.Again(t)
 		other.Start(t, other.Licensing.Database())
@@ -35,9 +34,7 @@ func TestTheFirstKeyIsMadeWhenItIsNeeded(t *testing.T) {
 			}
 		}
 		all.Wait()
-		if n := f.Rows(t, "license_keys"); n != 1 {
-			t.Errorf("%d keys", n)
-		}
+		expect.Equalf(t, f.Rows(t, "license_keys"), 1, "keys")
 	})
 }
 
@@ -83,9 +80,7 @@ func TestThereAreAsManyKeysAsClientsRead(t *testing.T) {
 		for range 32 {
 			must.Get(f.Licensing.RotateKey(t.Context(), storetest.Operator, false))(t)
 		}
-		if f.KeySet(t).Len() != 32 {
-			t.Errorf("%d keys", f.KeySet(t).Len())
-		}
+		expect.Equalf(t, f.KeySet(t).Len(), 32, "keys")
 		_, err := f.Licensing.RotateKey(t.Context(), storetest.Operator, false)
 		storetest.WantError(t, err, "license_keys_full")
 		if _, err := f.Licensing.RotateKey(t.Context(), storetest.Operator, true); err != nil || f.KeySet(t).Len() != 1 {
@@ -136,9 +131,7 @@ func TestARekeyKeepsLicensesAndTheirKey(t *testing.T) {
 		if f.Opens(t, before) != nil || f.Opens(t, after) != nil || after.License.ID != before.License.ID {
 			t.Error("licenses are not what they were")
 		}
-		if f.KeySet(t).Len() != 1 {
-			t.Errorf("%d keys", f.KeySet(t).Len())
-		}
+		expect.Equalf(t, f.KeySet(t).Len(), 1, "keys")
 		got, err := f.Licensing.Check(t.Context(), storetest.Buyer, licensing.CheckRequest{ID: before.License.ID, Domain: "shop.example"})
 		if err != nil || !got.Valid {
 			t.Errorf("%+v, %v", got, err)

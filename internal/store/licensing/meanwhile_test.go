@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
@@ -65,9 +66,7 @@ func TestALicenseIsNotWrittenWhenThePurchaseChangedMeanwhile(t *testing.T) {
 					t.Errorf("%d licenses, %d before", n, before)
 				}
 				_, err := f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "b.example")
-				if got := storetest.CodeOf(err); got != tt.then {
-					t.Errorf("whoever asks anew reads %q, want %q", got, tt.then)
-				}
+				expect.Equalf(t, storetest.CodeOf(err), tt.then, "whoever asks anew reads")
 			})
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -29,9 +30,7 @@ func TestAMoveFreesTheDomainAndRevokesItsLicense(t *testing.T) {
 		if _, err := license.Open(moved.Text, f.KeySet(t), "new.example", storetest.Noon); err != nil || moved.License.ID == old.License.ID {
 			t.Errorf("%v", err)
 		}
-		if diff := cmp.Diff([]string{old.License.ID}, f.Revoked(t)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]string{old.License.ID}, f.Revoked(t)), "")
 		if got, want := f.Audits(t), "license.move ada "+moved.License.ID; got[len(got)-1] != want {
 			t.Errorf("%q, want %q", got[len(got)-1], want)
 		}
@@ -50,9 +49,7 @@ func TestAMoveCanBeRepeated(t *testing.T) {
 				t.Errorf("from %q: %v", from, err)
 			}
 		}
-		if n := f.Rows(t, "licenses"); n != 2 {
-			t.Errorf("%d licenses", n)
-		}
+		expect.Equalf(t, f.Rows(t, "licenses"), 2, "licenses")
 	})
 }
 
@@ -95,9 +92,7 @@ func TestMovesAreCounted(t *testing.T) {
 		try := func(domain string) error {
 			_, asked := cost(domain)
 			_, err := move(t, f, "one", "", domain)
-			if storetest.CodeOf(asked) != storetest.CodeOf(err) {
-				t.Errorf("%s: asking is %v, moving %v", domain, asked, err)
-			}
+			expect.Equalf(t, storetest.CodeOf(asked), storetest.CodeOf(err), "%s: asking is %v, moving %v", domain, asked, err)
 			return err
 		}
 		if got, err := cost("d1.example"); err != nil || got != (licensing.MoveCost{Left: 2, MovesAYear: 3, Wait: day}) {
@@ -133,9 +128,7 @@ func TestMovesAreCounted(t *testing.T) {
 		f.Allow(t, 1, func(l *licensing.Rule) { l.MovesAYear = 0 })
 		err = try("d7.example")
 		storetest.WantError(t, err, "moves_used")
-		if storetest.ErrorOf(err).RetryAfter != 0 {
-			t.Errorf("an item without moves says to come back in %s", storetest.ErrorOf(err).RetryAfter)
-		}
+		expect.Equalf(t, storetest.ErrorOf(err).RetryAfter, 0, "an item without moves says to come back in")
 	})
 }
 
@@ -168,9 +161,7 @@ func TestTheOperatorsMovesDoNotCount(t *testing.T) {
 			moved := must.Get(f.Licensing.Reassign(t.Context(), storetest.Operator, storetest.Issuer, l.License.ID, "d"+storetest.Text(i+1)+".example"))(t)
 			l = moved
 		}
-		if len(f.Revoked(t)) != 5 {
-			t.Errorf("%d revoked", len(f.Revoked(t)))
-		}
+		expect.Equalf(t, len(f.Revoked(t)), 5, "revoked")
 		if _, err := move(t, f, "one", "", "mine.example"); err != nil {
 			t.Error(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -23,15 +24,11 @@ func TestARefundPutsLicensesOnTheRevokedList(t *testing.T) {
 			t.Errorf("revoked: %v", got)
 		}
 		must.Get(f.EndPurchase(t.Context(), storetest.Operator, "one", store.StateRefunded))(t)
-		if diff := cmp.Diff([]string{l.License.ID}, f.Revoked(t)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]string{l.License.ID}, f.Revoked(t)), "")
 		_, err := f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "shop.example")
 		storetest.WantError(t, err, "purchase_not_found")
 		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "one"), storetest.PurchaseText("ada", 1, "two", `"state":"charged_back"`)))
-		if diff := cmp.Diff([]string{other.License.ID}, f.Revoked(t)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]string{other.License.ID}, f.Revoked(t)), "")
 	})
 }
 
@@ -49,9 +46,7 @@ func TestRestoringAPurchaseTakesItsLicensesOffTheRevokedList(t *testing.T) {
 				t.Errorf("%s: revoked %v", state, got)
 			}
 			must.Get(f.RestorePurchase(t.Context(), storetest.Operator, "one"))(t)
-			if diff := cmp.Diff([]string{moved.License.ID}, f.Revoked(t)); diff != "" {
-				t.Errorf("%s: %s", state, diff)
-			}
+			expect.Equalf(t, cmp.Diff([]string{moved.License.ID}, f.Revoked(t)), "", "%s", state)
 			if again := f.Issue(t, "one", "shop.example"); again.License.License != l.License.License {
 				t.Errorf("%s: %+v, want %+v", state, again.License.License, l.License.License)
 			}
@@ -66,9 +61,7 @@ func TestTheOperatorRevokesALicense(t *testing.T) {
 		if err != nil || got.Ended != "revoked" || !got.EndedAt.Equal(storetest.Noon) {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if diff := cmp.Diff([]string{l.License.ID}, f.Revoked(t)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]string{l.License.ID}, f.Revoked(t)), "")
 		_, err = f.Licensing.Revoke(t.Context(), storetest.Operator, l.License.ID)
 		storetest.WantError(t, err, "license_ended")
 		_, err = f.Licensing.Revoke(t.Context(), storetest.Operator, "no-such-license")
@@ -84,9 +77,7 @@ func TestTheOperatorRevokesALicense(t *testing.T) {
 		if mine := f.Issue(t, "one", "shop.example"); mine.Text != again.Text {
 			t.Error("the buyer does not get the license that the operator issued")
 		}
-		if diff := cmp.Diff([]string{l.License.ID}, f.Revoked(t)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]string{l.License.ID}, f.Revoked(t)), "")
 	})
 }
 
@@ -99,15 +90,11 @@ func TestTheRevokedListIsTheSameWithinAnHour(t *testing.T) {
 		f.Start(t, f.Licensing.Database())
 		first := text(storetest.Issuer)
 		f.Clock.Set(storetest.Noon.Add(59 * time.Minute))
-		if text(storetest.Issuer) != first {
-			t.Error("another list within the hour")
-		}
+		expect.Equalf(t, text(storetest.Issuer), first, "another list within the hour")
 		if text("") == first {
 			t.Error("the same list without the store's address")
 		}
-		if text(storetest.Issuer) != first {
-			t.Error("another list after one without the store's address")
-		}
+		expect.Equalf(t, text(storetest.Issuer), first, "another list after one without the store's address")
 		f.Clock.Set(storetest.Noon.Add(61 * time.Minute))
 		if text(storetest.Issuer) == first {
 			t.Error("the same list after an hour")
@@ -138,8 +125,6 @@ func TestLicensesInMemoryFollowOtherProcesses(t *testing.T) {
 		}
 		must.Get(other.Licensing.RotateKey(t.Context(), storetest.Operator, false))(t)
 		hear(storedb.TopicLicenseKeys)
-		if f.KeySet(t).Len() != 2 {
-			t.Errorf("%d keys", f.KeySet(t).Len())
-		}
+		expect.Equalf(t, f.KeySet(t).Len(), 2, "keys")
 	})
 }

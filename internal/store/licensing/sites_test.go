@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -130,9 +131,7 @@ func TestTheOperatorIssuesSeveralAfterARevocation(t *testing.T) {
 		l := f.Issue(t, "one", "old.example")
 		must.Get(f.Licensing.Revoke(t.Context(), storetest.Operator, l.License.ID))(t)
 		must.Get(f.Licensing.IssueAll(t.Context(), storetest.Operator, storetest.Issuer, licensing.Request{Code: "one", Domain: "new.example", Tests: []string{"new.test", "localhost"}}))(t)
-		if got := strings.Join(inUse(t, f, "one"), " "); got != "localhost new.example new.test" {
-			t.Errorf("in use: %s", got)
-		}
+		expect.Equalf(t, strings.Join(inUse(t, f, "one"), " "), "localhost new.example new.test", "in use")
 		if old, err := f.Licensing.Show(t.Context(), storetest.Operator, l.License.ID); err != nil || old.Ended != storedb.EndingReplaced {
 			t.Errorf("the revoked one is %q, %v", old.Ended, err)
 		}

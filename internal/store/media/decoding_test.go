@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 )
@@ -70,9 +71,7 @@ func TestTheMemoryOfAPictureIsKnownBeforeItIsDecoded(t *testing.T) {
 		"behind a byte that fills":    {slices.Concat([]byte("\xff\xd8\xff"), frame(0xc2, 0x11, 0x11, 0x11, 0x11)[2:], make([]byte, 0xc204-25), frame(0xc0, 0x11)[2:]), upright, 20 * pixels},
 		"headers that are not to end": {[]byte("\xff\xd8\xff\xc0\xff\xff"), upright, 20 * pixels},
 	} {
-		if got := shapeOf(c.content).memory(pixels, c.turn); got != c.want {
-			t.Errorf("%s: %d bytes, want %d", name, got, c.want)
-		}
+		expect.Equalf(t, shapeOf(c.content).memory(pixels, c.turn), c.want, "%s: bytes", name)
 	}
 }
 

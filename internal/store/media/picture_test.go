@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 )
@@ -194,9 +195,7 @@ func TestAllTurns(t *testing.T) {
 			}
 			rows = append(rows, row)
 		}
-		if got := strings.Join(rows, "/"); got != want {
-			t.Errorf("%d: %s, want %s", turn, got, want)
-		}
+		expect.Equalf(t, strings.Join(rows, "/"), want, "%d", turn)
 	}
 }
 
@@ -281,9 +280,7 @@ func TestTheNameOfAFileIsNoPathAndNoHeader(t *testing.T) {
 		`"><b>.zip`: "b.zip", "": "download", "..": "download", "/": "download", "Регн ☔.zip": "Регн ☔.zip", "\xff\xfe.zip": "zip",
 		strings.Repeat("é", 300) + ".zip": strings.Repeat("é", maxTitle-4) + ".zip", strings.Repeat("a", 200): strings.Repeat("a", maxTitle),
 	} {
-		if got := title(name); got != want {
-			t.Errorf("%q is called %q, want %q", name, got, want)
-		}
+		expect.Equalf(t, title(name), want, "%q is called", name)
 	}
 }
 

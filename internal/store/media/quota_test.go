@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/must"
@@ -51,14 +52,10 @@ func TestTheFilesOfAWorkspaceHaveAQuota(t *testing.T) {
 			{"one that fills it in place of another, which counts for a day", 400, 400, "", 1000},
 			{"one more byte", 0, 1, "upload_quota", 1000},
 		} {
-			if got := upload(1, c.announced, c.size, nil); got != c.code {
-				t.Errorf("%s: %q, want %q", c.rule, got, c.code)
-			}
+			expect.Equalf(t, upload(1, c.announced, c.size, nil), c.code, "%s", c.rule)
 			used(c.used)
 		}
-		if got := upload(3, 0, 900, nil); got != "" {
-			t.Errorf("another workspace: %q", got)
-		}
+		expect.Equalf(t, upload(3, 0, 900, nil), "", "another workspace")
 		wantQuota(t, s, health.Warn, "ada")
 		for range 2 { // it notes first what nothing refers to
 			must.Do(t, s.Media.Sweep(t.Context()))
@@ -66,9 +63,7 @@ func TestTheFilesOfAWorkspaceHaveAQuota(t *testing.T) {
 		}
 		used(400)
 		wantQuota(t, s, health.OK, "room")
-		if got := upload(1, 0, 300, func() { upload(1, 0, 400, nil) }); got != "upload_quota" {
-			t.Errorf("two at once: %q", got)
-		}
+		expect.Equalf(t, upload(1, 0, 300, func() { upload(1, 0, 400, nil) }), "upload_quota", "two at once")
 		used(800)
 	})
 }

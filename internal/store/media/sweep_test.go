@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -124,8 +125,6 @@ func TestASweepOfManyFilesIsDoneInPieces(t *testing.T) {
 		}))
 		f.Clock.Set(f.Clock.Now().Add(25 * time.Hour))
 		must.Do(t, f.Media.Sweep(t.Context()))
-		if n := f.Rows(t, "media"); n != 0 {
-			t.Errorf("%d files are left", n)
-		}
+		expect.Equalf(t, f.Rows(t, "media"), 0, "files are left")
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
@@ -125,9 +126,7 @@ func TestWhoeverSavesSecondSeesBothVersions(t *testing.T) {
 		stale.Set("name.firstname", "Mine")
 		p := b.PostForm(generalPath, stale).Status(http.StatusPreconditionFailed).
 			Says("somebody else saved first", "Last changed by administrator@shop.example", "Theirs", "Mine", "Save my input")
-		if p.Value("name.firstname") != "Mine" {
-			t.Error(p.Value("name.firstname"))
-		}
+		expect.Equal(t, p.Value("name.firstname"), "Mine")
 		other.Set("profile.heading", "Rain") // the profile was not changed
 		b.PostForm(profilePath, other).LeadsTo(profilePath)
 		b.PostForm(generalPath, p.Form(generalPath)).LeadsTo(generalPath)

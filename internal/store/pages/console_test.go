@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/requests"
@@ -125,15 +126,11 @@ func TestFailuresInTheConsoleLockNobodyOut(t *testing.T) {
 		for range 5 {
 			b.Post("/w/ada/console", "key", numberOf(path), "purchase_code", "none").Status(http.StatusOK).Says("404 Not Found", "purchase_not_found")
 		}
-		if status := statusOf(t, server, value[:10]); status != http.StatusUnauthorized {
-			t.Errorf("a program at the same address gets %d", status)
-		}
+		expect.Equalf(t, statusOf(t, server, value[:10]), http.StatusUnauthorized, "a program at the same address gets")
 		for range 3 {
 			statusOf(t, server, value[:10])
 		}
-		if status := statusOf(t, server, value[:10]); status != http.StatusTooManyRequests {
-			t.Errorf("a program that failed too often gets %d", status)
-		}
+		expect.Equalf(t, statusOf(t, server, value[:10]), http.StatusTooManyRequests, "a program that failed too often gets")
 		b.Post("/w/ada/console", "key", numberOf(path), "purchase_code", "none").Says("404 Not Found")
 	})
 }

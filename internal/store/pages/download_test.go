@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
@@ -48,13 +49,9 @@ func TestAManagerMakesADownloadLinkForABuyer(t *testing.T) {
 			"Content-Type": "application/octet-stream", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
 			"Content-Disposition": `attachment; filename*=utf-8''Rain%20%E2%98%94.zip`,
 		} {
-			if is := got.Header.Get(name); is != want {
-				t.Errorf("%s: %q, want %q", name, is, want)
-			}
+			expect.Equalf(t, got.Header.Get(name), want, "%s", name)
 		}
-		if got.Body != "rain and thunder" {
-			t.Errorf("the file has %q", got.Body)
-		}
+		expect.Equalf(t, got.Body, "rain and thunder", "the file has")
 		if part := buyer.Get(at, "Range", "bytes=5-7").Status(http.StatusPartialContent); part.Body != "and" {
 			t.Errorf("a range has %q", part.Body)
 		}

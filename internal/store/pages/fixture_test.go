@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/must"
@@ -69,9 +70,7 @@ func (s shop) send(t *testing.T, r *http.Request) *webtest.Page {
 	p := &webtest.Page{T: t, Response: w.Result(), Body: w.Body.String(), Name: r.Method + " " + r.URL.Path, Base: s.base}
 	if strings.HasPrefix(p.Header.Get("Content-Type"), "text/html") {
 		p.Check()
-		if got := p.Header.Get("Set-Cookie"); got != "" {
-			t.Errorf("%s: sets the cookie %q", p.Name, got)
-		}
+		expect.Equalf(t, p.Header.Get("Set-Cookie"), "", "%s: sets the cookie", p.Name)
 	}
 	return p
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
@@ -82,9 +83,7 @@ func TestAnItemIsCreatedInTheForm(t *testing.T) {
 		b.Get(address.Path).Says("The item is saved")
 		b.Fill(form, form, "name", "Hail", "id", "7001").LeadsTo(itemsPath + "/7001")
 		p := b.Fill(form, form, "name", "Hail again", "id", "7001").Status(http.StatusConflict).Wrong("id", "already exists")
-		if p.Value("name") != "Hail again" {
-			t.Error(p.Value("name"))
-		}
+		expect.Equal(t, p.Value("name"), "Hail again")
 		b.Fill(form, form, "name", "Hail", "id", "x").Status(http.StatusUnprocessableEntity).Wrong("id", "whole number")
 	})
 }
@@ -112,9 +111,7 @@ func TestWrongAnswersAboutAnItemAreMarkedAndKept(t *testing.T) {
 				t.Errorf("%s: %q", name, kept)
 			}
 		}
-		if store.ItemRevision(s.item(t, 1229)) != store.ItemRevision(before) {
-			t.Error("something was saved")
-		}
+		expect.Equalf(t, store.ItemRevision(s.item(t, 1229)), store.ItemRevision(before), "something was saved")
 		b.Post(editPath, "name", "Mine").Status(http.StatusUnprocessableEntity).Says("arrived incomplete")
 	})
 }
@@ -159,9 +156,7 @@ func TestTheSecondEditOfAnItemShowsBothVersions(t *testing.T) {
 			t.Error(s.item(t, 1229).Name, p.Value("name"))
 		}
 		b.PostForm(editPath, p.Form(editPath)).LeadsTo(itemPath)
-		if s.item(t, 1229).Name != "Mine" {
-			t.Error(s.item(t, 1229).Name)
-		}
+		expect.Equal(t, s.item(t, 1229).Name, "Mine")
 	})
 }
 
@@ -185,9 +180,7 @@ func TestChosenItemsAreChangedOrTheReasonIsSaid(t *testing.T) {
 			t.Error("the category is not changed")
 		}
 		s.as(t, "stranger").Post(strings.Replace(address, "/ada/", "/bob/", 1), "do", "category", "item", "9001", "new_category", "Theirs").Says("0 done, 1 not", "No item 9001")
-		if got := s.item(t, 9001).Category; got != "Loops" {
-			t.Errorf("another workspace put it into %q", got)
-		}
+		expect.Equalf(t, s.item(t, 9001).Category, "Loops", "another workspace put it into")
 	})
 }
 

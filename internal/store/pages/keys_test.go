@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
@@ -201,9 +202,7 @@ func TestTheExpiryOfAKeyStaysUnlessAnotherIsChosen(t *testing.T) {
 		path := "/w/ada/settings/api/" + strconv.FormatInt(k.ID, 10)
 		for chosen, want := range map[string]countersign.Timestamp{"keep": k.ExpiresAt, "": {}} {
 			form := b.Get(path + "/expiry").Form(path + "/expiry")
-			if got := form.Get("expires"); got != "keep" {
-				t.Errorf("%q is chosen", got)
-			}
+			expect.Equalf(t, form.Get("expires"), "keep", "is chosen")
 			form.Set("expires", chosen)
 			b.PostForm(path+"/expiry", form).LeadsTo(path)
 			if now, err := s.Key(t.Context(), operator, k.ID); err != nil || !now.ExpiresAt.Equal(want.Time) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
@@ -70,9 +71,7 @@ func TestAManagerUploadsAndRemovesAPicture(t *testing.T) {
 		b.Get(mediaPath + "/thumbnail").LeadsTo(mediaPath)
 		b.Get(mediaPath+"/thumbnail/remove").Says("Remove: Thumbnail", "deleted")
 		b.Fill(mediaPath+"/thumbnail/remove", mediaPath+"/thumbnail/remove").LeadsTo(mediaPath)
-		if got := s.item(t, 1229).Media.Thumbnail; got != "" {
-			t.Errorf("%q is left", got)
-		}
+		expect.Equalf(t, s.item(t, 1229).Media.Thumbnail, "", "is left")
 	})
 }
 
@@ -87,9 +86,7 @@ func TestThePageOfFilesFollowsTheKindOfTheItem(t *testing.T) {
 			path := fmt.Sprintf("%s/%d/media", itemsPath, i.ID)
 			page := b.Get(path)
 			for _, want := range texts[0] {
-				if len(page.Having("id", "s-"+strings.ToLower(strings.ReplaceAll(want, " ", "-")))) != 1 {
-					t.Errorf("%s: no %s", kind, want)
-				}
+				expect.Equalf(t, len(page.Having("id", "s-"+strings.ToLower(strings.ReplaceAll(want, " ", "-")))), 1, "%s: no %s", kind, want)
 			}
 			for _, other := range texts[1] {
 				slot := strings.ToLower(strings.ReplaceAll(other, " ", "_"))
@@ -144,9 +141,7 @@ func TestFilesThatLieAreRefusedOnTheirPage(t *testing.T) {
 			}
 			p.Says(c.says)
 		}
-		if got := s.item(t, 1229).Media.Thumbnail; got != before {
-			t.Errorf("the thumbnail is %s", got)
-		}
+		expect.Equalf(t, s.item(t, 1229).Media.Thumbnail, before, "the thumbnail")
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
@@ -59,12 +60,8 @@ func TestAnInvitationNamesWorkspaceRoleAndInviter(t *testing.T) {
 		_, token, err := s.Invite(t.Context(), operator, "ada", "fresh@shop.example", store.RoleViewer)
 		must.Do(t, err)
 		b := s.browser(t)
-		if got := b.Post("/invite", "token", token).Status(http.StatusUnprocessableEntity).Value("email"); got != "fresh@shop.example" {
-			t.Errorf("the e-mail is %q", got)
-		}
-		if got := b.Post("/invite", "token", "unknown").Value("email"); got != "" {
-			t.Errorf("the e-mail of an unknown link is %q", got)
-		}
+		expect.Equalf(t, b.Post("/invite", "token", token).Status(http.StatusUnprocessableEntity).Value("email"), "fresh@shop.example", "the e-mail")
+		expect.Equalf(t, b.Post("/invite", "token", "unknown").Value("email"), "", "the e-mail of an unknown link")
 		b.Post("/invite", "token", token, "email", "fresh@shop.example", "password", password).LeadsTo("/w/ada")
 		users := s.as(t, "administrator").Get("/users").Says("Viewer in ada", "Owner in bob")
 		for _, row := range users.All("tr") {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
@@ -38,12 +39,8 @@ func TestTheOverviewListsWhatIsToDoUntilItIsDone(t *testing.T) {
 		}
 		b := s.as(t, "owner")
 		p := b.Get("/w/ada").Says("Set up", "First key", "First call")
-		if len(p.Having("href", "/w/ada/settings/api/new")) != 1 {
-			t.Error("nothing leads to a new key")
-		}
-		if len(s.as(t, "viewer").Get("/w/ada").Having("href", "/w/ada/settings/api/new")) != 0 {
-			t.Error("a viewer is led to a form that refuses")
-		}
+		expect.Equalf(t, len(p.Having("href", "/w/ada/settings/api/new")), 1, "nothing leads to a new key")
+		expect.Equalf(t, len(s.as(t, "viewer").Get("/w/ada").Having("href", "/w/ada/settings/api/new")), 0, "a viewer is led to a form that refuses")
 		_, value := s.makeKey(t, "till")
 		b.Get("/w/ada").Says("First call")
 		s.call(t, value)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -275,9 +276,7 @@ func TestTheTimelineOfAPurchaseHasItsValidationsAndWhatPeopleDid(t *testing.T) {
 			t.Errorf("refunded is said %d times", n)
 		}
 		calls := b.Get(fmt.Sprintf("/w/ada/requests?item=1229&purchase=%d", sold[0].ID)).Status(http.StatusOK)
-		if got := len(calls.Having("role", "row")); got != 6 {
-			t.Errorf("%d rows", got)
-		}
+		expect.Equalf(t, len(calls.Having("role", "row")), 6, "rows")
 		b.Get(fmt.Sprintf("/w/ada/purchases/%d", sold[1].ID)).Says("First logged validation").SilentAbout("3 validations", "Refunded")
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
@@ -45,9 +46,7 @@ func row(p *webtest.Page, begin string) string {
 func wantRow(t *testing.T, p *webtest.Page, want string) {
 	t.Helper()
 	begin, _, _ := strings.Cut(want, " ")
-	if got := row(p, begin); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	expect.Equal(t, row(p, begin), want)
 }
 
 // sellThree sells on two days, in two currencies; one purchase is refunded.
@@ -73,17 +72,13 @@ func TestAReportCountsSalesByDayAndByItem(t *testing.T) {
 		wantRow(t, p, "2026-10-31 10.50 1.00")
 		wantRow(t, p, "Total 10.50 50.00")
 		p = b.Get("/w/ada/reports?metric=sales&split=item" + days)
-		if len(p.Having("href", "/w/ada/purchases?from=2026-10-30&item=101&to=2026-11-01")) != 1 {
-			t.Error("nothing leads to the purchases of an item")
-		}
+		expect.Equalf(t, len(p.Having("href", "/w/ada/purchases?from=2026-10-30&item=101&to=2026-11-01")), 1, "nothing leads to the purchases of an item")
 		b.Get("/w/ada/reports?metric=sales&from=2024-01-01&to=2024-01-02").Says("Nothing was counted")
 		file := b.Get("/w/ada/reports.csv?metric=revenue" + days).Status(http.StatusOK)
 		if want := "day,EUR,USD,complete\n2026-11-01,0.00,49.00,no\n2026-10-31,10.50,1.00,yes\n2026-10-30,0.00,0.00,yes\n"; file.Body != want {
 			t.Errorf("%s", file.Body)
 		}
-		if d := file.Header.Get("Content-Disposition"); d != `attachment; filename="revenue-by-day.csv"` {
-			t.Error(d)
-		}
+		expect.Equal(t, file.Header.Get("Content-Disposition"), `attachment; filename="revenue-by-day.csv"`)
 	})
 }
 
@@ -105,9 +100,7 @@ func TestAReportOfDaysHasAChartOfItsTable(t *testing.T) {
 					}
 				}
 			}
-			if found != chart {
-				t.Errorf("%s: chart %q, want %q", path, found, chart)
-			}
+			expect.Equalf(t, found, chart, "%s: chart", path)
 		}
 		if p := b.Get("/w/ada/items"); strings.Contains(p.Body, "chart.js") {
 			t.Error("a page without a chart loads its script")
@@ -128,9 +121,7 @@ func TestAReportCountsCalls(t *testing.T) {
 		wantRow(t, b.Get("/w/ada/reports?metric=valid&split=item"), "Total 2")
 		p := b.Get("/w/ada/reports?metric=failed&split=result")
 		wantRow(t, p, "purchase_not_found 1")
-		if len(p.Having("href", "/w/ada/requests?reason=purchase_not_found&result=failed")) != 1 {
-			t.Error("nothing leads to the calls")
-		}
+		expect.Equalf(t, len(p.Having("href", "/w/ada/requests?reason=purchase_not_found&result=failed")), 1, "nothing leads to the calls")
 		file := b.Get("/w/ada/reports.csv?metric=valid&split=key").Status(http.StatusOK).Body
 		if !strings.HasSuffix(file, ",'=till(),2\n") {
 			t.Error(file)
@@ -152,14 +143,10 @@ func TestAReportCountsLicensesAndDownloads(t *testing.T) {
 			p := b.Get("/w/ada/reports?from=2026-11-01&metric=" + metric).Status(http.StatusOK)
 			wantRow(t, p, "2026-11-01 (today, not over yet) "+want)
 			wantRow(t, p, "Total "+want)
-			if len(p.Having("href", "/w/ada/purchases?from=2026-11-01&to=2026-11-01")) != 0 {
-				t.Error("a day leads to the purchases that were sold on it")
-			}
+			expect.Equalf(t, len(p.Having("href", "/w/ada/purchases?from=2026-11-01&to=2026-11-01")), 0, "a day leads to the purchases that were sold on it")
 			p = b.Get("/w/ada/reports?from=2026-11-01&split=item&metric=" + metric)
 			wantRow(t, p, "Total "+want)
-			if len(p.Having("href", "/w/ada/items/1229")) != 1 {
-				t.Error("nothing leads to the item")
-			}
+			expect.Equalf(t, len(p.Having("href", "/w/ada/items/1229")), 1, "nothing leads to the item")
 			file := b.Get("/w/ada/reports.csv?metric=" + metric + "&from=2026-11-01").Status(http.StatusOK)
 			head := strings.ToUpper(metric[:1]) + metric[1:]
 			if text := "day," + head + ",complete\n2026-11-01," + want + ",no\n"; file.Body != text {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -51,9 +52,7 @@ func TestPagesSayThatTheLogOfCallsIsDamaged(t *testing.T) {
 	for _, page := range []string{"/w/ada", path, "/w/ada/items/1229"} {
 		b.Get(page).Status(http.StatusOK)
 	}
-	if status := s.validate(t, value, "unknown"); status != http.StatusNotFound {
-		t.Errorf("a validation got %d", status)
-	}
+	expect.Equalf(t, s.validate(t, value, "unknown"), http.StatusNotFound, "a validation")
 	s.as(t, "administrator").Get("/health").Says("request log", "is damaged")
 }
 
@@ -110,9 +109,7 @@ func TestTheListOfCallsIsNarrowedToAnErrorCodeThatOccurred(t *testing.T) {
 				codes = append(codes, code)
 			}
 			calls := strings.Count(p.Text(), "purchases/validation")
-			if got := fmt.Sprint(codes, " ", calls); got != want {
-				t.Errorf("%s: %s, want %s", query, got, want)
-			}
+			expect.Equalf(t, fmt.Sprint(codes, " ", calls), want, "%s", query)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
@@ -50,9 +51,7 @@ func TestCallsAreFollowed(t *testing.T) {
 		old := s.call(t, value)
 		b := s.as(t, "viewer")
 		page := b.Get("/w/ada/requests?live=1&key=" + number).Status(http.StatusOK).Says("Stop following")
-		if len(page.Having("data-live", "/w/ada/requests/live?key="+number+"&last="+old)) != 1 {
-			t.Error("the page does not have the address of the stream")
-		}
+		expect.Equalf(t, len(page.Having("data-live", "/w/ada/requests/live?key="+number+"&last="+old)), 1, "the page does not have the address of the stream")
 		if !strings.Contains(page.Body, `<noscript><meta http-equiv="refresh" content="3"></noscript>`) {
 			t.Error("without scripts the page does not load itself again")
 		}
@@ -134,9 +133,7 @@ func TestTheListOfCallsIsNarrowedToATime(t *testing.T) {
 		b.Get("/w/ada/requests?from=soon").Status(http.StatusUnprocessableEntity).Says("Type a date, or a date and a time in UTC")
 		page := b.Get("/w/ada/requests?result=valid&from=2026-11-01")
 		for _, path := range []string{"/w/ada/requests?from=2026-11-01+11%3A00&result=valid", "/w/ada/requests?from=2026-10-31+12%3A00&result=valid", "/w/ada/requests?from=2026-10-25+12%3A00&result=valid", "/w/ada/requests?live=1&result=valid"} {
-			if len(page.Having("href", path)) != 1 {
-				t.Errorf("no link to %s", path)
-			}
+			expect.Equalf(t, len(page.Having("href", path)), 1, "no link to %s", path)
 		}
 	})
 }

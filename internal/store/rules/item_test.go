@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/google/go-cmp/cmp"
@@ -39,9 +40,7 @@ func TestMediaByKind(t *testing.T) {
 			if want := `"media":` + c.want + `,"price"`; !strings.Contains(string(item.Body), want) {
 				t.Errorf("body %s, want %s", item.Body, want)
 			}
-			if diff := cmp.Diff(c.media, item.Media); diff != "" {
-				t.Errorf("the item's own media were changed: %s", diff)
-			}
+			expect.Equalf(t, cmp.Diff(c.media, item.Media), "", "the item's own media were changed")
 		})
 	}
 }

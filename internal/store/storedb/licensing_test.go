@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -48,9 +49,7 @@ func TestAnItemOfAnOlderStoreHasTheDefaultLicensing(t *testing.T) {
 			version, demo_link, tags, media, regular, extended, currency, published_at, body)
 			SELECT 7, id, 'other', true, 'x', '', '', '', '[]', '', '', '[]', '{}', 0, 0, '', '2024-01-01T00:00:00Z', '{}' FROM workspaces`))(t)
 		item := must.Get(openMigrated(t, at, Schemas).Item(t.Context(), 7))(t)
-		if diff := cmp.Diff(DefaultLicensing(), item.Licensing, cmpopts.EquateEmpty()); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff(DefaultLicensing(), item.Licensing, cmpopts.EquateEmpty()), "")
 	})
 }
 
@@ -96,9 +95,7 @@ func TestLicensesOfAnOlderStoreAreKept(t *testing.T) {
 			"1 1 700 a.example true moved 1 February \n", "2 1 700 a.example true revoked 2 February \n",
 			"3 1 700 a.example true  3 January \n", "4 1 700 b.example true  4 January \n", "5 2 800 a.example true  5 January \n",
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff(want, got), "")
 		for id, rule := range map[string]struct {
 			purchase      int
 			domain, ended string

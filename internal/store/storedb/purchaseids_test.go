@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/google/go-cmp/cmp"
@@ -22,9 +23,7 @@ func TestPurchasesOfAnOlderStoreGetIDs(t *testing.T) {
 		old := openMigrated(t, at, before(t, "00001_store", "00002_licenses"))
 		oldPurchases(t, old, 900, 5, 70)
 		fresh := openMigrated(t, at, Schemas)
-		if diff := cmp.Diff([]int64{1, 2, 3}, ids(t, fresh)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]int64{1, 2, 3}, ids(t, fresh)), "")
 		p, err := fresh.PurchaseByID(t.Context(), 3)
 		if err != nil || p.Digest != 900 {
 			t.Fatalf("%+v, %v", p, err)
@@ -58,9 +57,7 @@ func TestTheNumberingGoesOnWhereItWas(t *testing.T) {
 			must.Do(t, db.DB.DB().Session(t.Context(), func(session *sqldb.DB) error {
 				return numberPurchases(t.Context(), session, func(done, total int64) { told = append(told, done, total) })
 			}))
-			if diff := cmp.Diff([]int64{7, 5, 6, 8}, ids(t, db)); diff != "" {
-				t.Error(diff)
-			}
+			expect.Equal(t, cmp.Diff([]int64{7, 5, 6, 8}, ids(t, db)), "")
 			if n := len(told); told[n-2] != 4 || told[n-1] != 4 {
 				t.Errorf("progress %v", told)
 			}

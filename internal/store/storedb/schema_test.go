@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/google/go-cmp/cmp"
@@ -41,7 +42,5 @@ func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 	if columns[dbtest.Postgres] == nil {
 		return // its subtest was skipped, and says why
 	}
-	if diff := cmp.Diff(columns[dbtest.SQLite], columns[dbtest.Postgres]); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, cmp.Diff(columns[dbtest.SQLite], columns[dbtest.Postgres]), "")
 }

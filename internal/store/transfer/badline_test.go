@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
@@ -164,9 +165,7 @@ func TestEveryBadLineIsRefusedWithItsReason(t *testing.T) {
 			t.Errorf("report %+v", report)
 		}
 		for table, want := range map[string]int64{"workspaces": 2, "items": 3, "purchases": 3, "keys": 2} {
-			if got := f.Rows(t, table); got != want {
-				t.Errorf("%d %s, want the %d of the good lines", got, table, want)
-			}
+			expect.Equalf(t, f.Rows(t, table), want, "%s of the good lines", table)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/must"
@@ -70,8 +71,6 @@ func TestACancelledImportWritesNothing(t *testing.T) {
 		if err := f.Transfer.Cancel(t.Context(), storetest.Operator, running); !fault.HasCode(err, "job_ended") {
 			t.Errorf("a second time: %v", err)
 		}
-		if n := strings.Count(strings.Join(f.Audits(t), "\n"), "store.cancel_import"); n != 2 {
-			t.Errorf("%d lines of audit", n)
-		}
+		expect.Equalf(t, strings.Count(strings.Join(f.Audits(t), "\n"), "store.cancel_import"), 2, "lines of audit")
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
@@ -181,9 +182,7 @@ func TestTheOrderOfDayAndMonthIsThatOfTheRowsThatHaveOne(t *testing.T) {
 		for cell := range strings.FieldsSeq(cells) {
 			seen.note(cell)
 		}
-		if got := seen.order(); got != want {
-			t.Errorf("%s: %q, want %q", cells, got, want)
-		}
+		expect.Equalf(t, seen.order(), want, "%s", cells)
 	}
 }
 

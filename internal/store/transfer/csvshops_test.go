@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -78,9 +79,7 @@ func (s shopExport) checkSold(t *testing.T, f *storetest.Fixture, rows [][]strin
 	there := map[string]bool{}
 	for _, p := range purchasesOf(t, f) {
 		there[p.Code] = p.State == storedb.StateActive
-		if there[p.Code] != isGood(p.Code) {
-			t.Errorf("%s is %s", p.Code, p.State)
-		}
+		expect.Equalf(t, there[p.Code], isGood(p.Code), "%s is %s", p.Code, p.State)
 		if want := strings.HasPrefix(strings.ToLower(p.Code), "extended"); (p.License == "Extended") != want {
 			t.Errorf("the license of %s is %s", p.Code, p.License)
 		}
@@ -125,9 +124,7 @@ func TestExportsOfShopsBecomeTheSalesThatWerePaidAndNotTakenBack(t *testing.T) {
 				rows := s.rows(t)
 				report, bad := f.ImportText(t, fileOf(rows), s.options())
 				wantLines(t, bad, s.bad)
-				if report.CSV.Shop != s.shop {
-					t.Errorf("recognized as %q", report.CSV.Shop)
-				}
+				expect.Equalf(t, report.CSV.Shop, s.shop, "recognized as")
 				skipped := 0
 				for _, one := range report.Skipped {
 					skipped += one.Count
@@ -197,14 +194,10 @@ func TestARefundInALaterFileTakesBackAnEarlierSale(t *testing.T) {
 		parts := [][]string{rows[0], row("REFUND0002", "-9,00", "Payment Refund", "SALE000002"), row("REFUND0005", "-30,00", "Payment Refund", "SALE000002")}
 		second, _ := f.ImportText(t, fileOf(parts), s.options())
 		f.ImportText(t, fileOf(parts), s.options())
-		if got := codesAndStates(t, f); got != "SALE000001 refunded SALE000002 active" {
-			t.Errorf("39 of 49 were paid back, in rows that two files have: %s", got)
-		}
+		expect.Equalf(t, codesAndStates(t, f), "SALE000001 refunded SALE000002 active", "39 of 49 were paid back, in rows that two files have")
 		rest := fileOf([][]string{rows[0], row("REFUND0006", "-10,00", "Payment Refund", "SALE000002")})
 		f.ImportText(t, rest, s.options())
-		if got := codesAndStates(t, f); got != "SALE000001 refunded SALE000002 refunded" {
-			t.Errorf("all was paid back, in three files: %s", got)
-		}
+		expect.Equalf(t, codesAndStates(t, f), "SALE000001 refunded SALE000002 refunded", "all was paid back, in three files")
 		sale := func(refund ...string) string {
 			return fileOf([][]string{rows[0], row("SALE000003", "49,00", "Website Payment", ""), row(refund[0], refund[1], "Payment Refund", "SALE000003")})
 		}
@@ -214,13 +207,9 @@ func TestARefundInALaterFileTakesBackAnEarlierSale(t *testing.T) {
 			t.Fatal(undone.ID, second.ID, err)
 		}
 		f.ImportText(t, sale("REFUND0009", "-23,99"), s.options())
-		if state := f.Purchase(t, "SALE000003").State; state != storedb.StateActive {
-			t.Errorf("48.99 of 49.00, without what was undone: %s", state)
-		}
+		expect.Equalf(t, f.Purchase(t, "SALE000003").State, storedb.StateActive, "48.99 of 49.00, without what was undone")
 		f.ImportText(t, sale("REFUND0010", "-0,01"), s.options())
-		if state := f.Purchase(t, "SALE000003").State; state != storedb.StateRefunded {
-			t.Errorf("all of a sale that each file has: %s", state)
-		}
+		expect.Equalf(t, f.Purchase(t, "SALE000003").State, storedb.StateRefunded, "all of a sale that each file has")
 		refunds := func(amounts ...string) map[int]string {
 			file := [][]string{rows[0]}
 			for _, amount := range amounts {
@@ -304,9 +293,7 @@ func TestARowThatNamesTwoLicensesIsRejected(t *testing.T) {
 		o.SkipBad = true
 		_, bad := f.ImportText(t, file, o)
 		wantLines(t, bad, wrong)
-		if got := codesAndLicenses(t, f); got != "CODE-10 Regular CODE-11 Regular CODE-12 Extended CODE-13 Extended CODE-14 Regular" {
-			t.Error(got)
-		}
+		expect.Equal(t, codesAndLicenses(t, f), "CODE-10 Regular CODE-11 Regular CODE-12 Extended CODE-13 Extended CODE-14 Regular")
 	})
 }
 

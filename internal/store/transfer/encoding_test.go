@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
@@ -44,9 +45,7 @@ func TestRowsInAnotherEncodingComeBackInColumns(t *testing.T) {
 					got = append(got, p.Code+" "+p.BuyerName)
 				}
 				slices.Sort(got)
-				if got := strings.Join(got, ", "); got != c.want {
-					t.Errorf("%s, want %s", got, c.want)
-				}
+				expect.Equal(t, strings.Join(got, ", "), c.want)
 			})
 		})
 	}

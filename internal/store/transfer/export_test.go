@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
@@ -93,9 +94,7 @@ func TestExportIsInTheOrderOfNaturalKeys(t *testing.T) {
 func TestExportOfAnEmptyStoreIsEmpty(t *testing.T) {
 	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
 		for _, withKeys := range []bool{false, true} {
-			if got := f.MustExport(t, withKeys); got != "" {
-				t.Errorf("with keys: %t: %q", withKeys, got)
-			}
+			expect.Equalf(t, f.MustExport(t, withKeys), "", "with keys: %t", withKeys)
 		}
 	})
 }
@@ -110,9 +109,7 @@ func TestValuesOfKeysAreExportedOnlyWhenAskedFor(t *testing.T) {
 		if strings.Contains(without, first) || strings.Contains(without, second) || !strings.Contains(without, `"name":"web"`) {
 			t.Errorf("without values: %s", without)
 		}
-		if len(f.Audits(t)) != audits {
-			t.Error("an export without values is written down")
-		}
+		expect.Equalf(t, len(f.Audits(t)), audits, "an export without values is written down")
 		with := f.MustExport(t, true)
 		if !strings.Contains(with, `"key":"`+second+`"`) || !strings.Contains(with, `"previous_key":"`+first+`"`) {
 			t.Errorf("with values: %s", with)

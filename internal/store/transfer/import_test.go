@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
@@ -32,9 +33,7 @@ func TestTheSameFileTwiceChangesNothing(t *testing.T) {
 		want = transfer.ImportReport{
 			Lines: first.Lines, Written: true, Workspaces: same(first.Workspaces), Keys: same(first.Keys), Items: same(first.Items), Purchases: same(first.Purchases),
 		}
-		if diff := cmp.Diff(want, second); diff != "" {
-			t.Errorf("the second import: %s", diff)
-		}
+		expect.Equalf(t, cmp.Diff(want, second), "", "the second import")
 		if f.MustExport(t, true) != exported || f.Rows(t, "items")+f.Rows(t, "purchases") != dumped {
 			t.Error("the second import changed the store")
 		}
@@ -151,9 +150,7 @@ func TestClashOfCodes(t *testing.T) {
 				var numbers []int
 				for _, r := range bad {
 					numbers = append(numbers, r.Line)
-					if r.Reason != taken {
-						t.Errorf("line %d: %s", r.Line, r.Reason)
-					}
+					expect.Equalf(t, r.Reason, taken, "line %d", r.Line)
 				}
 				if !slices.Equal(numbers, c.bad) || report.Bad != len(c.bad) {
 					t.Errorf("bad lines %v, want %v", numbers, c.bad)
@@ -165,9 +162,7 @@ func TestClashOfCodes(t *testing.T) {
 						return nil
 					}))
 				}
-				if strings.Join(got, " ") != c.want {
-					t.Errorf("purchases %s, want %s", strings.Join(got, " "), c.want)
-				}
+				expect.Equalf(t, strings.Join(got, " "), c.want, "purchases")
 			})
 		})
 	}
@@ -181,9 +176,7 @@ func TestBadLinesComeWithTheirTexts(t *testing.T) {
 		must.Get(f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(storetest.Lines(file...)), transfer.ImportOptions{
 			Bad: func(line int, _ string, raw []byte) { got[line] = string(raw) },
 		}))(t)
-		if diff := cmp.Diff(map[int]string{1: file[0], 4: file[3], 5: file[4]}, got); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff(map[int]string{1: file[0], 4: file[3], 5: file[4]}, got), "")
 	})
 }
 
@@ -239,9 +232,7 @@ func TestTimeOfAChangedState(t *testing.T) {
 				if !shown.Purchase.StateAt.IsZero() {
 					got += " " + shown.Purchase.StateAt.String()
 				}
-				if got != c.want {
-					t.Errorf("%s, want %s", got, c.want)
-				}
+				expect.Equal(t, got, c.want)
 			})
 		})
 	}

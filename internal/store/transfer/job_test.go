@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/must"
@@ -70,9 +71,7 @@ func TestAnImportRunsAsAJob(t *testing.T) {
 		}
 		storetest.RunJobs(t, f.Transfer.Queue())
 		wantImported(t, f, id)
-		if got := f.NewestAudit(t).After; got != fmt.Sprintf("created %d, updated 0, rejected 2", storetest.KilledRows-2) {
-			t.Errorf("audit %q", got)
-		}
+		expect.Equalf(t, f.NewestAudit(t).After, fmt.Sprintf("created %d, updated 0, rejected 2", storetest.KilledRows-2), "audit")
 		if job, err = f.Transfer.Progress(t.Context(), storetest.Operator, id); err != nil || job.State != jobs.Done || job.EndedAt.IsZero() {
 			t.Errorf("%+v, %v", job, err)
 		}
@@ -116,9 +115,7 @@ func TestAKilledImportJobIsDoneByTheNextProcess(t *testing.T) {
 				storetest.RunJobs(t, g.Transfer.Queue())
 				if len(all) == 0 { // killed before it was written
 					outcomes["none"]++
-					if got := g.Rows(t, "purchases"); got != 1 {
-						t.Errorf("step %d: %d purchases without a job", step, got)
-					}
+					expect.Equalf(t, g.Rows(t, "purchases"), 1, "step %d: purchases without a job", step)
 				} else {
 					outcomes[string(all[0].State)]++
 					wantImported(t, g, all[0].ID)

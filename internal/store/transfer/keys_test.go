@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
@@ -26,9 +27,7 @@ func TestImportedKeyIsKeptVerbatim(t *testing.T) {
 			if access, err := f.Validation.Authenticate(t.Context(), key, storetest.Client); err != nil || access.Actor.Item != 0 {
 				t.Errorf("%q opens %+v, %v", key, access, err)
 			}
-			if k.Class != store.ClassSecret {
-				t.Errorf("%q became %s: a line without a class is a secret key", key, k.Class)
-			}
+			expect.Equalf(t, k.Class, store.ClassSecret, "%q became: a line without a class is a secret key", key)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -69,9 +70,7 @@ func TestAnOlderFileUndoesNoEndOfALicense(t *testing.T) {
 		if report := other.MustImport(t, newer); report.Licenses != (transfer.Moved{New: 1, Changed: 1}) {
 			t.Errorf("%+v", report.Licenses)
 		}
-		if got := other.MustExport(t, false); got != newer {
-			t.Error("the newer file did not bring the store up to date")
-		}
+		expect.Equalf(t, other.MustExport(t, false), newer, "the newer file did not bring the store up to date")
 	})
 }
 
@@ -109,9 +108,7 @@ func TestBadLinesOfLicenses(t *testing.T) {
 				t.Errorf("%s\n%v, want %q", c.line, bad, c.reason)
 			}
 		}
-		if f.Rows(t, "licenses") != 1 {
-			t.Errorf("%d licenses", f.Rows(t, "licenses"))
-		}
+		expect.Equalf(t, f.Rows(t, "licenses"), 1, "licenses")
 	})
 }
 

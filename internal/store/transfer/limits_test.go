@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/must"
@@ -37,9 +38,7 @@ func TestAHeaderIsLimited(t *testing.T) {
 				t.Errorf("%s: %.2000v", c.name, err)
 			}
 			_, err = f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(c.header))
-			if refused := c.code == "csv_header"; refused != fault.HasCode(err, "csv_header") {
-				t.Errorf("%s, as an upload: %v", c.name, err)
-			}
+			expect.Equalf(t, c.code == "csv_header", fault.HasCode(err, "csv_header"), "%s, as an upload: %v", c.name, err)
 		}
 	})
 }
@@ -121,9 +120,7 @@ func TestFewUploadsOfAWorkspaceWait(t *testing.T) {
 		}
 		discarded := last
 		storetest.WantError(t, upload("ada"), "uploads_waiting")
-		if got := len(uploads(t, f)); got != 10 {
-			t.Errorf("%d files", got)
-		}
+		expect.Equalf(t, len(uploads(t, f)), 10, "files")
 		if err := upload("bob"); err != nil {
 			t.Errorf("another workspace: %v", err)
 		}

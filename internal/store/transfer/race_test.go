@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -54,9 +55,7 @@ func TestAPurchaseWhoseItemWasRemovedWhileTheFileWasReadIsRejected(t *testing.T)
 				if err != nil || r.Bad != 3 || r.Purchases != (transfer.Moved{}) || reasons["the item of this purchase was removed while the file was read"] != 3 {
 					t.Errorf("%+v, %v, %v", r, err, reasons)
 				}
-				if n := f.Rows(t, "purchases"); n != 0 {
-					t.Errorf("%d purchases", n)
-				}
+				expect.Equalf(t, f.Rows(t, "purchases"), 0, "purchases")
 			})
 		})
 	}
@@ -171,8 +170,6 @@ func TestRefundsThatAnotherImportNotesWhileAFileIsReadAreNotOverlooked(t *testin
 			t.Errorf("the first: %v", err)
 		}
 		f.ImportText(t, refundFile(1, "a"), again)
-		if got := codesAndStates(t, f); got != "SALE-1 refunded" {
-			t.Errorf("when it is imported again: %s", got)
-		}
+		expect.Equalf(t, codesAndStates(t, f), "SALE-1 refunded", "when it is imported again")
 	})
 }

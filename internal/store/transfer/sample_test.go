@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
@@ -108,9 +109,7 @@ func TestSampleDataThatWasChangedOrUsedStays(t *testing.T) {
 			fmt.Sprint("item", refunded.ItemID): "has purchases or keys since", fmt.Sprint("item", licensed.ItemID): "has purchases or keys since",
 			fmt.Sprint("purchase", refunded.ID): "was changed since", fmt.Sprint("purchase", licensed.ID): "has a license since",
 		} {
-			if got[thing] != why {
-				t.Errorf("%s %q, want %q", thing, got[thing], why)
-			}
+			expect.Equalf(t, got[thing], why, "%s", thing)
 		}
 		var left []string
 		for _, p := range sold(t, f, "leaf") {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
@@ -36,9 +37,7 @@ func TestAnUndoneImportLeavesTheStoreAsItWas(t *testing.T) {
 		if got := f.Audits(t); !slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, "store.undo_import") }) {
 			t.Errorf("audit %q", got)
 		}
-		if got := f.NewestAudit(t).After; got != "removed 3, restored 3, left 0" {
-			t.Errorf("audit of the undo: %q", got)
-		}
+		expect.Equalf(t, f.NewestAudit(t).After, "removed 3, restored 3, left 0", "audit of the undo")
 		if _, err := f.Transfer.Undo(t.Context(), storetest.Operator, id, false); !fault.HasCode(err, "import_undone") {
 			t.Errorf("a second time: %v", err)
 		}
@@ -128,9 +127,7 @@ func TestAnImportCanBeUndoneForADay(t *testing.T) {
 			t.Error(storetest.FirstDifference(after, got))
 		}
 		must.Do(t, f.Transfer.Prune(t.Context()))
-		if n := f.Rows(t, "imports") + f.Rows(t, "import_items") + f.Rows(t, "import_purchases"); n != 0 {
-			t.Errorf("%d rows are left", n)
-		}
+		expect.Equalf(t, f.Rows(t, "imports")+f.Rows(t, "import_items")+f.Rows(t, "import_purchases"), 0, "rows are left")
 		f.MustImport(t, storetest.BeforeImport)
 		if got := f.MustExport(t, false); got == before {
 			t.Error("an import removed something")
@@ -152,9 +149,7 @@ func TestOnlyImportsThatCanBeUndoneHaveAnID(t *testing.T) {
 		if r, bad := f.ImportText(t, storetest.Lines(storetest.ItemText("ada", 9)), transfer.ImportOptions{DryRun: true}); r.ID != 0 || len(bad) > 0 {
 			t.Errorf("a dry run: %+v", r)
 		}
-		if n := f.Rows(t, "imports"); n != 0 {
-			t.Errorf("%d imports", n)
-		}
+		expect.Equalf(t, f.Rows(t, "imports"), 0, "imports")
 		for name, call := range map[string]func(people.Actor) error{
 			"Imports": func(a people.Actor) error { _, err := f.Transfer.Imports(t.Context(), a); return err },
 			"Undo":    func(a people.Actor) error { _, err := f.Transfer.Undo(t.Context(), a, 1, false); return err },

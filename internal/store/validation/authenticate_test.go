@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
@@ -91,9 +92,7 @@ func TestAuthenticateTruthTable(t *testing.T) {
 		ask := func(path string) {
 			for _, q := range questions {
 				access, err := f.Validation.Authenticate(t.Context(), q.token, storetest.Client)
-				if storetest.CodeOf(err) != q.want {
-					t.Errorf("%s: %s: code %q, want %q", path, q.name, storetest.CodeOf(err), q.want)
-				}
+				expect.Equalf(t, storetest.CodeOf(err), q.want, "%s: %s: code", path, q.name)
 				if (access.Actor != people.Actor{}) != (err == nil) {
 					t.Errorf("%s: %s: actor %+v beside the error %v", path, q.name, access.Actor, err)
 				}
@@ -128,9 +127,7 @@ func TestKeysThatDoNotOpen(t *testing.T) {
 			}
 			for _, c := range cases {
 				_, err := f.Validation.Authenticate(t.Context(), c.key, storetest.Client)
-				if storetest.CodeOf(err) != c.want {
-					t.Errorf("%s: %s: code %q, want %q", path, c.name, storetest.CodeOf(err), c.want)
-				}
+				expect.Equalf(t, storetest.CodeOf(err), c.want, "%s: %s: code", path, c.name)
 				if err != nil && storetest.MessageOf(err) != "Invalid request" {
 					t.Errorf("%s: %s: message %q", path, c.name, storetest.MessageOf(err))
 				}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -90,9 +91,7 @@ func (c change) ask(t *testing.T, f *storetest.Fixture, a people.Actor) {
 	storetest.WantError(t, err, c.code)
 	items, err := f.Validation.Items(t.Context(), a, "")
 	storetest.WantError(t, err, "")
-	if n := len(storetest.IDsOf(t, items)); n != c.items {
-		t.Errorf("%d items, want %d", n, c.items)
-	}
+	expect.Equalf(t, len(storetest.IDsOf(t, items)), c.items, "items")
 	item, err := f.Validation.Item(t.Context(), a, 1)
 	storetest.WantError(t, err, "")
 	if !strings.Contains(item.Text(), `"name":"`+c.name+`"`) {
@@ -100,7 +99,5 @@ func (c change) ask(t *testing.T, f *storetest.Fixture, a people.Actor) {
 	}
 	account, err := f.Validation.Account(t.Context(), a)
 	storetest.WantError(t, err, "")
-	if account.Email != c.email {
-		t.Errorf("the account's e-mail is %s, want %s", account.Email, c.email)
-	}
+	expect.Equalf(t, account.Email, c.email, "the account's e-mail")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -38,26 +39,18 @@ func TestUsesAreWrittenInABatchOffTheRequestsPath(t *testing.T) {
 		f.Clock.Set(storetest.Noon.Add(90 * time.Second))
 		ask(token, "2001:db8::1")
 		ask(otherToken, "192.0.2.3")
-		if got := used(t, f, k.ID); got != "0" {
-			t.Errorf("before the batch: %s", got)
-		}
+		expect.Equalf(t, used(t, f, k.ID), "0", "before the batch")
 		f.Validation.Close(t.Context())
 		for id, want := range map[int64]string{
 			k.ID:      "3, last 2026-11-01T12:01:30Z from 2001:db8::1",
 			other.ID:  "1, last 2026-11-01T12:01:30Z from 192.0.2.3",
 			unused.ID: "0",
 		} {
-			if got := used(t, f, id); got != want {
-				t.Errorf("key %d: %s, want %s", id, got, want)
-			}
+			expect.Equalf(t, used(t, f, id), want, "key %d", id)
 		}
 		f.Validation.Close(t.Context())
-		if got := used(t, f, other.ID); got != "1, last 2026-11-01T12:01:30Z from 192.0.2.3" {
-			t.Errorf("a second batch without calls: %s", got)
-		}
-		if f.Rows(t, "changes") != changes {
-			t.Error("the batch marks changes, which empties memory")
-		}
+		expect.Equalf(t, used(t, f, other.ID), "1, last 2026-11-01T12:01:30Z from 192.0.2.3", "a second batch without calls")
+		expect.Equalf(t, f.Rows(t, "changes"), changes, "the batch marks changes, which empties memory")
 	})
 }
 
@@ -68,9 +61,7 @@ func TestWhatDoesNotOpenIsNoUse(t *testing.T) {
 		_, err := f.Validation.Authenticate(t.Context(), token, storetest.Client)
 		storetest.WantError(t, err, "key_revoked")
 		f.Validation.Close(t.Context())
-		if got := used(t, f, k.ID); got != "0" {
-			t.Errorf("used %s", got)
-		}
+		expect.Equalf(t, used(t, f, k.ID), "0", "used")
 	})
 }
 
@@ -91,9 +82,7 @@ func TestUsesThatCannotBeWrittenAreKept(t *testing.T) {
 		}
 		use()
 		f.Validation.Close(t.Context())
-		if got := used(t, f, k.ID); got != "2, last 2026-11-01T12:01:00Z from 192.0.2.7" {
-			t.Errorf("used %s", got)
-		}
+		expect.Equalf(t, used(t, f, k.ID), "2, last 2026-11-01T12:01:00Z from 192.0.2.7", "used")
 	})
 }
 
@@ -105,8 +94,6 @@ func TestCloseWritesTheLastUses(t *testing.T) {
 		must.Do(t, s.Prepare(t.Context()))
 		must.Get(s.Validation.Authenticate(t.Context(), token, storetest.Client))(t)
 		must.Do(t, s.Close())
-		if got := used(t, reader, k.ID); got != "1, last 2026-11-01T12:00:00Z from 192.0.2.7" {
-			t.Errorf("used %s", got)
-		}
+		expect.Equalf(t, used(t, reader, k.ID), "1, last 2026-11-01T12:00:00Z from 192.0.2.7", "used")
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
@@ -82,9 +83,7 @@ func TestSupportedUntil(t *testing.T) {
 			if until := storetest.Read(t, valid).SupportedUntil; until != nil {
 				got = until.String()
 			}
-			if got != c.want {
-				t.Errorf("%s: %q, want %q", c.name, got, c.want)
-			}
+			expect.Equalf(t, got, c.want, "%s", c.name)
 		}
 	})
 }
@@ -100,9 +99,7 @@ func TestValidPurchaseIsPrintedAsItWasSold(t *testing.T) {
 		}
 		got := storetest.Read(t, valid)
 		got.Item = countersign.Item{}
-		if storetest.MustJSON(t, got) != storetest.MustJSON(t, want) {
-			t.Errorf("%s, want %s", storetest.MustJSON(t, got), storetest.MustJSON(t, want))
-		}
+		expect.Equal(t, storetest.MustJSON(t, got), storetest.MustJSON(t, want))
 		if !strings.HasPrefix(valid.Item.Text(), `{"id":1,`) || strings.Contains(valid.Before+valid.After, "inbox.example") {
 			t.Errorf("item %s", valid.Item.Text())
 		}
@@ -134,9 +131,7 @@ func TestCodesAsPeoplePasteThem(t *testing.T) {
 		for _, c := range cases {
 			f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, c.stored)))
 			valid, err := f.Validation.Validate(t.Context(), actor, c.asked)
-			if storetest.CodeOf(err) != c.want {
-				t.Errorf("%s: code %q, want %q", c.name, storetest.CodeOf(err), c.want)
-			}
+			expect.Equalf(t, storetest.CodeOf(err), c.want, "%s: code", c.name)
 			if err == nil && storetest.Read(t, valid).PurchaseCode != c.stored {
 				t.Errorf("%s: printed %q, stored %q", c.name, storetest.Read(t, valid).PurchaseCode, c.stored)
 			}
