@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -45,7 +46,5 @@ func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 	if columns[dbtest.Postgres] == nil {
 		return // its subtest was skipped, and says why
 	}
-	if diff := cmp.Diff(columns[dbtest.SQLite], columns[dbtest.Postgres]); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, cmp.Diff(columns[dbtest.SQLite], columns[dbtest.Postgres]), "")
 }

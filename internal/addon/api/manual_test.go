@@ -18,6 +18,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -73,9 +74,7 @@ func TestTheManualsTypeScriptBuys(t *testing.T) {
 			"before": "none", "renewals": "false,true", "unpaid": "true,false", "paid": "false,created,active", "pauses": 1.0,
 			"read": true, "again": true, "restored": "unchanged,owned_by_other_user", "refused": "owned_by_other_user,false", "offline": "offline", "simulated": "created",
 		} {
-			if report[name] != want {
-				t.Errorf("%s: %v, want %v", name, report[name], want)
-			}
+			expect.Equalf(t, report[name], want, "%s", name)
 		}
 		if got, want := statuses.String(), "401 200 200 202 503 200 200 304 200 409 200 200"; got != want {
 			t.Errorf("statuses %s, want %s", got, want)

@@ -16,6 +16,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
@@ -147,9 +148,7 @@ func TestAForgedNotificationChangesNothing(t *testing.T) {
 			}
 		}
 		received := must.Get(s.Members.Messages(t.Context(), operator, 0, 10))(t)
-		if len(received) != 0 {
-			t.Errorf("stored: %+v", received)
-		}
+		expect.Equalf(t, len(received), 0, "stored: %+v", received)
 	})
 }
 
@@ -274,9 +273,7 @@ func TestFailuresOfTheStoreKeepTheirCodes(t *testing.T) {
 				tt.disturb()
 				var got refusal
 				s.ask(t, h, tt.status, "POST", "iap/verify", jsonText(map[string]string{"purchase_token": token}), s.app("7"), &got)
-				if got != tt.want {
-					t.Errorf("%+v, want %+v", got, tt.want)
-				}
+				expect.Equal(t, got, tt.want)
 			})
 		}
 	})

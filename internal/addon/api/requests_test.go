@@ -8,6 +8,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -36,9 +37,7 @@ func TestAnswersToAppsAreCounted(t *testing.T) {
 			}
 			h.ServeHTTP(httptest.NewRecorder(), r)
 			after := must.Get(s.Requests(t.Context(), operator))(t)
-			if got := (addon.Requests{Settings: after.Settings - before.Settings, IAP: after.IAP - before.IAP}); got != tt.want {
-				t.Errorf("%+v instead of %+v", got, tt.want)
-			}
+			expect.Equal(t, (addon.Requests{Settings: after.Settings - before.Settings, IAP: after.IAP - before.IAP}), tt.want)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -53,8 +54,6 @@ func TestAppsBuyInTestMode(t *testing.T) {
 		if must.Do(t, err); !read.Active || read.Version != restored.Membership.Version {
 			t.Errorf("%+v", read)
 		}
-		if n := s.play.TotalCalls("/"); n != 0 {
-			t.Errorf("%d calls of the real store", n)
-		}
+		expect.Equalf(t, s.play.TotalCalls("/"), 0, "calls of the real store")
 	})
 }

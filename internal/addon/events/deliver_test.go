@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/must"
 )
@@ -46,9 +47,7 @@ func TestAnEventIsDeliveredOnceToAllWebhooksThatWantItsType(t *testing.T) {
 			t.Errorf("%+v, want %s %s", got[0], id, body)
 		}
 		want := Delivery{ID: 1, Webhook: w.ID, Event: id, Type: MembershipRenewed, State: Delivered, Attempts: 1, CreatedAt: noon, EndedAt: noon, LastStatus: 204}
-		if d := p.only(t, w.ID); d != want {
-			t.Errorf("%+v, want %+v", d, want)
-		}
+		expect.Equal(t, p.only(t, w.ID), want)
 	})
 }
 
@@ -154,14 +153,10 @@ func TestAWebhookThatFailsForThreeDaysIsPausedAndSendsAllWhenItIsResumed(t *test
 		p.Move(pauseAfter - time.Second)
 		second := p.add(t, "ben")[0]
 		p.run(t)
-		if p.state(t, w.ID).PausedFor != "" {
-			t.Error("paused too early")
-		}
+		expect.Equalf(t, p.state(t, w.ID).PausedFor, "", "paused too early")
 		p.Move(time.Minute)
 		p.run(t)
-		if p.state(t, w.ID).PausedFor != PausedFailing {
-			t.Error("not paused")
-		}
+		expect.Equalf(t, p.state(t, w.ID).PausedFor, PausedFailing, "not paused")
 		third := p.add(t, "cleo")[0]
 		r.take()
 		r.answer(http.StatusOK)

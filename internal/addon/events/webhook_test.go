@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -278,9 +279,7 @@ func TestAWebhookWithoutItsSecretIsPausedUntilItIsRotated(t *testing.T) {
 		}
 		reseal(nil, box)
 		p.guard.Box = func() *keyfile.Box { return box }
-		if p.state(t, w.ID).PausedFor != PausedSecretLost {
-			t.Error("not paused")
-		}
+		expect.Equalf(t, p.state(t, w.ID).PausedFor, PausedSecretLost, "not paused")
 		p.add(t, "ana")
 		_, err = p.Resume(t.Context(), operator, w.ID)
 		wantError(t, err, "webhook_secret_lost")

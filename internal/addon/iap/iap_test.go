@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -37,15 +38,11 @@ func TestProductsNeedTheirPackage(t *testing.T) {
 		if list, err := f.IAP.Products(ctx, operator); err != nil || !slices.Equal(list, []iap.Product{{StoreID: "gold", PackageID: 1}}) {
 			t.Errorf("products %v, %v", list, err)
 		}
-		if got := f.Value(t, iap.KeyProductMap); got != `{"store":{"gold":1}}` {
-			t.Errorf("map %s", got)
-		}
+		expect.Equalf(t, f.Value(t, iap.KeyProductMap), `{"store":{"gold":1}}`, "map")
 		_, err = f.Settings.RemoveProduct(ctx, operator, 0, "silver")
 		addontest.WantError(t, err, "product_not_found")
 		must.Get(f.Settings.RemoveProduct(ctx, operator, 0, "gold"))(t)
-		if got := f.Value(t, iap.KeyProductMap); got != `{"store":{}}` {
-			t.Errorf("map %s", got)
-		}
+		expect.Equalf(t, f.Value(t, iap.KeyProductMap), `{"store":{}}`, "map")
 	})
 }
 
@@ -64,9 +61,7 @@ func TestViewOfInAppPurchases(t *testing.T) {
 		want := `{"enabled":true,"sandbox_enabled":true,"platforms":{"store":{"enabled":true,"package_name":"com.example.app"}},"products":[` +
 			`{"package":{"package_id":3,"name":"Silver"},"store_product_ids":["silver"]},` +
 			`{"package":{"package_id":20,"name":"Gold & \"more\""},"store_product_ids":["a_gold","z_gold"]}]}`
-		if diff := cmp.Diff(want, string(f.View(t).JSON)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff(want, string(f.View(t).JSON)), "")
 		// A new name takes effect at once.
 		must.Do(t, f.IAP.UpdatePackage(t.Context(), operator, iap.Package{ID: 3, Name: "Argent", Rank: 3, Paid: true}))
 		if got := string(f.View(t).JSON); !strings.Contains(got, `"name":"Argent"`) {
@@ -221,8 +216,6 @@ func TestOneTimeProductsAreApartFromSubscriptions(t *testing.T) {
 			t.Errorf("%+v, %v", selling.OneTime, err)
 		}
 		must.Get(f.Settings.RemoveProduct(ctx, operator, 0, "gold_pass"))(t)
-		if got := f.Value(t, iap.KeyOneTime); got != "gold_forever=lifetime" {
-			t.Errorf("%q", got)
-		}
+		expect.Equal(t, f.Value(t, iap.KeyOneTime), "gold_forever=lifetime")
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -38,9 +39,7 @@ func TestSettingsOfVerificationArePublishedAndServedToNobody(t *testing.T) {
 			t.Errorf("the draft counts already: %+v", v)
 		}
 		p := f.MustPublish(t, "")
-		if len(p.Changes) != len(verification) {
-			t.Errorf("changes %+v", p.Changes)
-		}
+		expect.Equalf(t, len(p.Changes), len(verification), "changes %+v", p.Changes)
 		v := publishedValues(t, f)
 		if v.PushServiceAccount != verification[iap.KeyPushServiceAccount] || v.PushAudience != "https://site.example/push" ||
 			v.PullSubscription != "projects/tuneful/subscriptions/play" ||

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addontest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -31,12 +32,8 @@ func TestAuditLogIsDownloadedAsThePageShowsIt(t *testing.T) {
 				t.Fatalf("nothing leads to %s", name)
 			}
 			file := b.Get(webtest.Attr(links[0], "href")).Status(http.StatusOK)
-			if got := file.Header.Get("Content-Type"); got != want.kind {
-				t.Errorf("%s is %s", name, got)
-			}
-			if got := file.Header.Get("Content-Disposition"); got != `attachment; filename="`+name+`"` {
-				t.Errorf("%s: %s", name, got)
-			}
+			expect.Equalf(t, file.Header.Get("Content-Type"), want.kind, "%s", name)
+			expect.Equalf(t, file.Header.Get("Content-Disposition"), `attachment; filename="`+name+`"`, "%s", name)
 			if !strings.Contains(file.Body, want.line) || strings.Contains(file.Body, "settings.publish") || strings.Count(file.Body, "package.add") != 3 {
 				t.Errorf("%s holds %s", name, file.Body)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/pages"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/web"
@@ -153,7 +154,5 @@ func (s *site) value(t *testing.T, key string) string {
 
 func (s *site) wantValue(t *testing.T, key, want string) {
 	t.Helper()
-	if got := s.value(t, key); got != want {
-		t.Errorf("%s is %q, want %q", key, got, want)
-	}
+	expect.Equalf(t, s.value(t, key), want, "%s", key)
 }

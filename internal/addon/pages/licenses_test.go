@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/must"
 )
@@ -106,9 +107,7 @@ func TestAFormCanNotSendAKeptCodeToAnAddressInTheForm(t *testing.T) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if len(sent) != 0 {
-			t.Errorf("sent: %s", sent)
-		}
+		expect.Equalf(t, len(sent), 0, "sent: %s", sent)
 	})
 }
 
@@ -130,9 +129,7 @@ func TestThePageSaysTheSameOfEveryAddressWithoutAStore(t *testing.T) {
 			}
 			must.Do(t, err)
 		}
-		if len(said) != 1 {
-			t.Errorf("%d different pages", len(said))
-		}
+		expect.Equalf(t, len(said), 1, "different pages")
 	})
 }
 
@@ -141,9 +138,7 @@ func TestTheStoresAddressAloneIsChangedWithThePassword(t *testing.T) {
 		store, b := newLicenseStore(t), s.signedIn(t)
 		s.mustLicense(t, store, "shop.example")
 		const at, other = licensePath + "/store", "https://other.example"
-		if len(b.Get(licensePath).Having("href", at)) != 1 {
-			t.Errorf("nothing leads to %s", at)
-		}
+		expect.Equalf(t, len(b.Get(licensePath).Having("href", at)), 1, "nothing leads to %s", at)
 		if form := b.Get(at).Form(at); form.Get("store") != store.URL {
 			t.Errorf("the form begins with %v", form)
 		}

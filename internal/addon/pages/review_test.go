@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/events"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/play/playfake"
@@ -24,9 +25,7 @@ func TestAChargebackReviewIsAnsweredOnce(t *testing.T) {
 		b.Post(notificationsPath+"/review", "order", "GPA.0", "preference", "DECLINE").Status(http.StatusNotFound).Says("has not asked about this order")
 		b.Post(notificationsPath+"/review", "order", order, "preference", "maybe").Status(http.StatusUnprocessableEntity)
 		b.Post(notificationsPath+"/review", "order", order, "preference", "DECLINE", "sample", "1").LeadsTo(notificationsPath)
-		if got := s.play.ReviewAnswer(order); got != "DECLINE" {
-			t.Errorf("the store got %q", got)
-		}
+		expect.Equalf(t, s.play.ReviewAnswer(order), "DECLINE", "the store")
 		b.Get(notificationsPath).Says("The answer was sent to the store.", "Answered").SilentAbout("Answer it")
 		b.Post(notificationsPath+"/review", "order", order, "preference", "APPROVE").Status(http.StatusConflict).Says("it was answered already")
 		feed := must.Get(s.Events.List(t.Context(), people.Operator("tester"), 0, 100))(t)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
@@ -137,9 +138,7 @@ func TestPagesUnderAPathPrefix(t *testing.T) {
 		}
 	}
 	b.Fill("/api-addons/admin/app/settings", "/api-addons/admin/app/settings", "appName", "Prefixed").LeadsTo("/api-addons/admin/app/settings")
-	if got := b.Get("/api-addons/admin").Value("app-address"); got != "https://site.example/shop/api-addons/app/settings" {
-		t.Errorf("the app's address is %q", got)
-	}
+	expect.Equalf(t, b.Get("/api-addons/admin").Value("app-address"), "https://site.example/shop/api-addons/app/settings", "the app's address")
 }
 
 // script is what somebody types to see whether it runs.

@@ -8,6 +8,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -65,9 +66,7 @@ func TestFirstUpdateByTheSetUpLink(t *testing.T) {
 		form := plan.Form(updatePath)
 		form.Set("do", "run")
 		done := b.PostForm(updatePath, form).Status(http.StatusOK).Says("The update is done", "1.2.3")
-		if len(done.Having("href", "/admincp/setup#"+token)) != 1 {
-			t.Error("nothing leads to the first administrator")
-		}
+		expect.Equalf(t, len(done.Having("href", "/admincp/setup#"+token)), 1, "nothing leads to the first administrator")
 		b.PostForm(updatePath, form).Status(http.StatusOK).Says("Nothing to do")
 		b.Post("/admincp/setup", "token", token, "email", email, "password", password).LeadsTo("/api-addons/admin")
 		b.Get("/api-addons/admin").Says("API credentials are active")

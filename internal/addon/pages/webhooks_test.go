@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/events"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -47,9 +48,7 @@ func TestAWebhookIsAddedOnceAndItsSecretShownOnce(t *testing.T) {
 		b.Get(hooksPath).Says("another webhook was added after the form was opened", "https://site.example/hooks", "purchase.refunded").SilentAbout(secret, "Webhook 2")
 		b.Get(hooksPath + "/1").SilentAbout(secret)
 		b.Fill(hooksPath+"/1/reveal", hooksPath+"/1/reveal", "password", "wrong").Status(http.StatusUnprocessableEntity).SilentAbout(secret)
-		if got := b.Fill(hooksPath+"/1/reveal", hooksPath+"/1/reveal", "password", password).Value("webhook-secret"); got != secret {
-			t.Errorf("revealed %q, want %q", got, secret)
-		}
+		expect.Equalf(t, b.Fill(hooksPath+"/1/reveal", hooksPath+"/1/reveal", "password", password).Value("webhook-secret"), secret, "revealed")
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/token"
 )
@@ -85,9 +86,7 @@ func TestOwnKeysThatAreRefused(t *testing.T) {
 			if c.field != "" {
 				addontest.WantFields(t, err, c.field)
 			}
-			if f.Draft(t).Revision != before {
-				t.Errorf("%s: something was written", c.name)
-			}
+			expect.Equalf(t, f.Draft(t).Revision, before, "%s: something was written", c.name)
 		}
 		_, err := f.Settings.RemoveKey(ctx, operator, settings.Edit{}, settings.KeyAppName, nil)
 		addontest.WantError(t, err, "key_defined")

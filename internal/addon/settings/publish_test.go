@@ -11,27 +11,22 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestDefaultsAreServedAfterTheFirstUpdate(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
-		if got := string(f.Served(t).JSON); got != addontest.DefaultsServed {
-			t.Errorf("served %s", got)
-		}
-		if got := string(f.View(t).JSON); got != `{"enabled":false,"sandbox_enabled":false,"platforms":{"store":{"enabled":false,"package_name":""}},"products":[]}` {
-			t.Errorf("iap %s", got)
-		}
+		expect.Equalf(t, string(f.Served(t).JSON), addontest.DefaultsServed, "served")
+		expect.Equalf(t, string(f.View(t).JSON), `{"enabled":false,"sandbox_enabled":false,"platforms":{"store":{"enabled":false,"package_name":""}},"products":[]}`, "iap")
 	})
 }
 
 func TestDraftIsServedOnlyOncePublished(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		f.MustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
-		if got := string(f.Served(t).JSON); got != addontest.DefaultsServed {
-			t.Errorf("a draft is served: %s", got)
-		}
+		expect.Equalf(t, string(f.Served(t).JSON), addontest.DefaultsServed, "a draft is served")
 		preview := must.Get(f.Settings.Preview(t.Context(), operator))(t)
 		f.Clock.Move(60e9)
 		p := f.MustPublish(t, "a name")
@@ -43,9 +38,7 @@ func TestDraftIsServedOnlyOncePublished(t *testing.T) {
 			t.Errorf("version %+v", p.Version)
 		}
 		wantChange := []settings.Change{{Key: settings.KeyAppName, Label: "App name", Before: "My app", After: "Tuneful"}}
-		if diff := cmp.Diff(wantChange, p.Changes); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff(wantChange, p.Changes), "")
 	})
 }
 
@@ -118,9 +111,7 @@ func TestRulesBetweenKeysAreCheckedAtPublish(t *testing.T) {
 			p, err := f.Settings.Publish(t.Context(), operator, 0, "")
 			if c.errors != nil {
 				addontest.WantFields(t, err, c.errors...)
-				if f.Served(t).Version != before {
-					t.Errorf("%s: it was published", c.name)
-				}
+				expect.Equalf(t, f.Served(t).Version, before, "%s: it was published", c.name)
 			} else if err != nil || len(p.Warnings) != len(c.warnings) {
 				t.Errorf("%s: %+v, %v", c.name, p, err)
 			}
@@ -145,12 +136,8 @@ func TestEveryVersionIsKept(t *testing.T) {
 		}
 		two, err := f.Settings.Version(ctx, operator, 3)
 		must.Do(t, err)
-		if diff := cmp.Diff([]settings.Change{{Key: settings.KeyAppName, Label: "App name", Before: "One", After: "Two"}}, two.Changes); diff != "" {
-			t.Error(diff)
-		}
-		if diff := cmp.Diff([]settings.Change{{Key: settings.KeyAppName, Label: "App name", Before: "Three", After: "Two"}}, two.Back); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]settings.Change{{Key: settings.KeyAppName, Label: "App name", Before: "One", After: "Two"}}, two.Changes), "")
+		expect.Equal(t, cmp.Diff([]settings.Change{{Key: settings.KeyAppName, Label: "App name", Before: "Three", After: "Two"}}, two.Back), "")
 		if !strings.Contains(string(two.Body), `"appName":"Two"`) {
 			t.Errorf("body %s", two.Body)
 		}
@@ -218,9 +205,7 @@ func TestRollbackIsRefusedWhenAPackageIsGone(t *testing.T) {
 		before := f.Everything(t)
 		_, err := f.Settings.Rollback(ctx, operator, 2, "")
 		addontest.WantFields(t, err, iap.KeyProductMap)
-		if f.Everything(t) != before {
-			t.Error("something changed")
-		}
+		expect.Equalf(t, f.Everything(t), before, "something changed")
 	})
 }
 

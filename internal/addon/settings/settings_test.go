@@ -14,6 +14,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -126,9 +127,7 @@ func TestValuesAreCheckedWhenTheyAreSet(t *testing.T) {
 			if c.refused {
 				addontest.WantFields(t, err, c.key)
 				addontest.WantError(t, err, "settings_invalid")
-				if after.Revision != before.Revision {
-					t.Errorf("%s: something was written", c.name)
-				}
+				expect.Equalf(t, after.Revision, before.Revision, "%s: something was written", c.name)
 				continue
 			}
 			got, _ := after.Get(c.key)
@@ -208,9 +207,7 @@ func TestSettingsPrintTheirTypesInJSON(t *testing.T) {
 			iap.KeyServiceAccount: `null`, settings.KeyStreamAppID: `""`,
 		} {
 			one, _ := s.Get(key)
-			if got := string(one.JSON()); got != want {
-				t.Errorf("%s is printed as %s, want %s", key, got, want)
-			}
+			expect.Equalf(t, string(one.JSON()), want, "%s is printed as", key)
 		}
 	})
 }
