@@ -167,7 +167,7 @@ func TestSetPurchase(t *testing.T) {
 			was, err := f.Validation.Validate(t.Context(), actor, code) // and caches it
 			storetest.WantError(t, err, "")
 			written := len(f.Audits(t))
-			_, err = f.SetPurchase(t.Context(), storetest.Operator, code, c.change)
+			_, err = f.SetPurchase(t.Context(), storetest.Operator, code, "", c.change)
 			if storetest.CodeOf(err) != c.want {
 				t.Errorf("%s: %v, want the code %q", c.name, err, c.want)
 			}
@@ -186,7 +186,7 @@ func TestSetPurchase(t *testing.T) {
 				t.Errorf("%s: %+v", c.name, e)
 			}
 		}
-		_, err := f.SetPurchase(t.Context(), storetest.Operator, "nowhere", func(*store.PurchaseTerms) {})
+		_, err := f.SetPurchase(t.Context(), storetest.Operator, "nowhere", "", func(*store.PurchaseTerms) {})
 		storetest.WantError(t, err, "purchase_not_found")
 	})
 }
@@ -205,7 +205,7 @@ func termsOf(p countersign.Purchase) store.PurchaseTerms {
 func TestSetPurchaseLeavesOddSupportAlone(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "odd", `"supported_until":"2020-01-01T00:00:00Z"`)))
-		p, err := f.SetPurchase(t.Context(), storetest.Operator, "odd", func(p *store.PurchaseTerms) { p.Downloaded = true })
+		p, err := f.SetPurchase(t.Context(), storetest.Operator, "odd", "", func(p *store.PurchaseTerms) { p.Downloaded = true })
 		if err != nil || !p.Downloaded || p.SupportedUntil != storetest.Timestamp("2020-01-01T00:00:00Z") {
 			t.Errorf("%+v, %v", p, err)
 		}
@@ -253,7 +253,7 @@ func TestTheBuyerOfAPurchaseIsCorrectedWithoutAppearingInTheLog(t *testing.T) {
 			{"Grace", "grace@home.example", "", "buyer's name: changed, buyer's e-mail: changed"},
 			{"Grace", "", "buyer's e-mail: earlier", "buyer's e-mail: none"},
 		} {
-			p, err := f.SetPurchase(t.Context(), storetest.Operator, "of-grace", func(p *store.PurchaseTerms) { p.BuyerName, p.BuyerEmail = c.name, c.email })
+			p, err := f.SetPurchase(t.Context(), storetest.Operator, "of-grace", "", func(p *store.PurchaseTerms) { p.BuyerName, p.BuyerEmail = c.name, c.email })
 			if err != nil || p.BuyerName != c.name || p.BuyerEmail != c.email {
 				t.Fatalf("%+v, %v", p, err)
 			}
@@ -265,7 +265,7 @@ func TestTheBuyerOfAPurchaseIsCorrectedWithoutAppearingInTheLog(t *testing.T) {
 				t.Errorf("read as %+v, %v", read.Purchase, err)
 			}
 		}
-		if _, err := f.SetPurchase(t.Context(), storetest.Operator, "of-grace", func(p *store.PurchaseTerms) { p.BuyerEmail = "grace" }); storetest.CodeOf(err) != "invalid" {
+		if _, err := f.SetPurchase(t.Context(), storetest.Operator, "of-grace", "", func(p *store.PurchaseTerms) { p.BuyerEmail = "grace" }); storetest.CodeOf(err) != "invalid" {
 			t.Error(err)
 		}
 	})

@@ -101,7 +101,7 @@ func TestRightsCountWhenSomethingIsWritten(t *testing.T) {
 				return err
 			},
 			"Revoke":          func() error { _, err := f.Licensing.Revoke(ctx, owner, issued.ID); return err },
-			"SetRule":         func() error { _, err := f.Licensing.SetRule(ctx, owner, 1, func(*licensing.Rule) {}); return err },
+			"SetRule":         func() error { _, err := f.Licensing.SetRule(ctx, owner, 1, "", func(*licensing.Rule) {}); return err },
 			"Remove an image": func() error { _, err := f.Media.RemoveProfile(ctx, owner, "ada", media.Avatar); return err },
 			"Download link": func() error {
 				_, _, err := f.Media.CreateLink(ctx, owner, sold.Purchase.ID, time.Hour)

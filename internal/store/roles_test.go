@@ -125,14 +125,14 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			"ItemVersions": {"viewer", func(a people.Actor) error { _, err := f.ItemVersions(ctx, a, 1); return err }},
 			"FindBuyer":    {"viewer", func(a people.Actor) error { _, err := f.FindBuyer(ctx, a, "ada", "grace"); return err }},
 			"SetRule": {"manager", func(a people.Actor) error {
-				_, err := f.Licensing.SetRule(ctx, a, 1, func(*licensing.Rule) {})
+				_, err := f.Licensing.SetRule(ctx, a, 1, "", func(*licensing.Rule) {})
 				return err
 			}},
 			"CreatePurchase":  {"manager", func(a people.Actor) error { _, err := f.CreatePurchase(ctx, a, "ada", store.Purchase{}); return err }},
 			"EndPurchase":     {"manager", func(a people.Actor) error { _, err := f.EndPurchase(ctx, a, "a-code", store.StateRefunded); return err }},
 			"RestorePurchase": {"manager", func(a people.Actor) error { _, err := f.RestorePurchase(ctx, a, "a-code"); return err }},
 			"SetPurchase": {"manager", func(a people.Actor) error {
-				_, err := f.SetPurchase(ctx, a, "a-code", func(p *store.PurchaseTerms) { p.Downloaded = !p.Downloaded })
+				_, err := f.SetPurchase(ctx, a, "a-code", "", func(p *store.PurchaseTerms) { p.Downloaded = !p.Downloaded })
 				return err
 			}},
 			"Issue": {"manager", func(a people.Actor) error {

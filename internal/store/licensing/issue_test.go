@@ -135,7 +135,7 @@ func TestNoKeyIssuesLicenses(t *testing.T) {
 		storetest.WantError(t, err, "key_scope")
 		_, err = f.Licensing.RotateKey(t.Context(), storetest.Buyer, false)
 		storetest.WantError(t, err, "key_scope")
-		_, err = f.Licensing.SetRule(t.Context(), storetest.Buyer, 1, func(*licensing.Rule) {})
+		_, err = f.Licensing.SetRule(t.Context(), storetest.Buyer, 1, "", func(*licensing.Rule) {})
 		storetest.WantError(t, err, "key_scope")
 	})
 }

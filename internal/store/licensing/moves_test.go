@@ -186,18 +186,18 @@ func TestLicensingIsHeldToItsLimits(t *testing.T) {
 			func(l *licensing.Rule) { l.StagingHosts = []string{"co.uk"} }, func(l *licensing.Rule) { l.StagingHosts = []string{"a b"} },
 			func(l *licensing.Rule) { l.StagingHosts = make([]string, 101) },
 		} {
-			_, err := f.Licensing.SetRule(t.Context(), storetest.Operator, 1, change)
+			_, err := f.Licensing.SetRule(t.Context(), storetest.Operator, 1, "", change)
 			if storetest.CodeOf(err) != "invalid" && storetest.CodeOf(err) != "domain_invalid" {
 				t.Errorf("%v", err)
 			}
 		}
-		_, err := f.Licensing.SetRule(t.Context(), storetest.Operator, 99, func(*licensing.Rule) {})
+		_, err := f.Licensing.SetRule(t.Context(), storetest.Operator, 99, "", func(*licensing.Rule) {})
 		storetest.WantError(t, err, "item_not_found")
-		i, err := f.Licensing.SetRule(t.Context(), storetest.Operator, 1, func(l *licensing.Rule) { l.StagingHosts = []string{"WWW.Staging.Example.", "Dev.*"} })
+		i, err := f.Licensing.SetRule(t.Context(), storetest.Operator, 1, "", func(l *licensing.Rule) { l.StagingHosts = []string{"WWW.Staging.Example.", "Dev.*"} })
 		if err != nil || !slices.Equal(i.Licensing.StagingHosts, []string{"staging.example", "dev.*"}) {
 			t.Errorf("%v, %v", i.Licensing.StagingHosts, err)
 		}
-		must.Get(f.Licensing.SetRule(t.Context(), storetest.Operator, 1, func(*licensing.Rule) {}))(t)
+		must.Get(f.Licensing.SetRule(t.Context(), storetest.Operator, 1, "", func(*licensing.Rule) {}))(t)
 		got := f.Audits(t)
 		if len(got) < 2 || got[len(got)-1] != "item.licensing ada 1" || got[len(got)-2] == got[len(got)-1] {
 			t.Error(got)

@@ -76,5 +76,5 @@ var LicensedStore = newTemplate(TwoShops + Lines(
 // Allow changes the license rule of an item.
 func (f *Fixture) Allow(t testing.TB, item int64, change func(*licensing.Rule)) {
 	t.Helper()
-	must.Get(f.Licensing.SetRule(t.Context(), Operator, item, change))(t)
+	must.Get(f.Licensing.SetRule(t.Context(), Operator, item, "", change))(t)
 }
