@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -39,9 +40,7 @@ func TestWireFormReadsBack(t *testing.T) {
 		"purchase.json": new(Purchase), "purchase-audio.json": new(Purchase),
 	} {
 		want := golden(t, file)
-		if err := json.Unmarshal(want, value); err != nil {
-			t.Errorf("%s: %v", file, err)
-		}
+		expect.NoErrorf(t, json.Unmarshal(want, value), "%s", file)
 		if got, err := EncodeJSON(value); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s comes back as\n%s\n%v", file, got, err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -45,9 +46,7 @@ func TestAnUpdateWaitsForTheBackupOfAnotherProcess(t *testing.T) {
 	}
 	var out bytes.Buffer
 	said := &onText{text: "Another backup is being written. The update waits for it", fn: func() {
-		if err := other.Unlock(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, other.Unlock())
 	}}
 	code := run(t.Context(), []string{"addon", "update"}, environment{envAddonData: dir}.lookup, strings.NewReader(""), &out, said)
 	if code != 0 || strings.Count(said.String(), said.text) != 1 || !strings.Contains(out.String(), "✓ Back up the database") {

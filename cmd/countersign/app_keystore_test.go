@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"software.sslmate.com/src/go-pkcs12"
 )
@@ -47,9 +48,7 @@ func TestTheSigningKeyIsRSA2048AndValidFor10000Days(t *testing.T) {
 	if cert.SignatureAlgorithm != x509.SHA256WithRSA || cert.Subject.String() != "CN=Ada Byron" || cert.Issuer.String() != "CN=Ada Byron" {
 		t.Errorf("%v, subject %v, issuer %v", cert.SignatureAlgorithm, cert.Subject, cert.Issuer)
 	}
-	if err := cert.CheckSignature(cert.SignatureAlgorithm, cert.RawTBSCertificate, cert.Signature); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, cert.CheckSignature(cert.SignatureAlgorithm, cert.RawTBSCertificate, cert.Signature))
 }
 
 func TestJavaFindsTheSigningKeyUnderTheAliasThatIsPrinted(t *testing.T) {

@@ -334,7 +334,5 @@ func TestAServerGoesOnWithoutAReaderOfItsLog(t *testing.T) {
 	if signal.Ignored(end) { // as by nohup, also for the server
 		end = syscall.SIGTERM
 	}
-	if err := errors.Join(server.Process.Signal(end), server.Wait()); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, errors.Join(server.Process.Signal(end), server.Wait()))
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 )
@@ -98,9 +99,7 @@ func TestWhatIsMissingIsNotAFault(t *testing.T) {
 		if _, err := b.Read(t.Context(), "a"); !errors.Is(err, ErrNotFound) {
 			t.Error(err)
 		}
-		if err := errors.Join(b.Delete(t.Context(), "a"), b.Check(t.Context())); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, errors.Join(b.Delete(t.Context(), "a"), b.Check(t.Context())))
 		if got := filesIn(t, dir); len(got) > 0 {
 			t.Errorf("%q are left", got)
 		}
@@ -204,9 +203,7 @@ func TestAFileCanNotTakeThePlaceOfAFolder(t *testing.T) {
 			t.Errorf("%q: %v", key, err)
 		}
 	}
-	if err := b.Delete(t.Context(), "public"); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, b.Delete(t.Context(), "public"))
 	if got := filesIn(t, dir); !slices.Equal(got, []string{"public/a"}) {
 		t.Errorf("the folder has %q", got)
 	}

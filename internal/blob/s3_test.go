@@ -17,6 +17,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 )
@@ -91,9 +92,7 @@ func TestOnlyTheFileOfAKeyIsReplacedAndDeleted(t *testing.T) {
 		if got := left(); !slices.Equal(got, []string{"a/b", "a/b.age", "a/bc"}) {
 			t.Errorf("%q are there", got)
 		}
-		if err := errors.Join(b.Delete(t.Context(), "a/b"), b.Delete(t.Context(), "a/b"), b.Delete(t.Context(), "a"), b.Check(t.Context())); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, errors.Join(b.Delete(t.Context(), "a/b"), b.Delete(t.Context(), "a/b"), b.Delete(t.Context(), "a"), b.Check(t.Context())))
 		if got := left(); !slices.Equal(got, []string{"a/b.age", "a/bc"}) {
 			t.Errorf("%q are left", got)
 		}
@@ -113,9 +112,7 @@ func TestASeekLeadsToAnyPlace(t *testing.T) {
 			t.Fatal(r.Size(), err)
 		}
 		defer r.Close()
-		if err := iotest.TestReader(r, []byte("rain and thunder")); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, iotest.TestReader(r, []byte("rain and thunder")))
 	})
 }
 

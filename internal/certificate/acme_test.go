@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
@@ -175,9 +176,7 @@ func obtain(t *testing.T, from authority, folder string, ln net.Listener, log *s
 	go func() { _ = server.ServeTLS(ln, "", "") }()
 	i := issued{a, ln.Addr().String(), func() {
 		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, <-done)
 		_ = server.Close()
 	}}
 	return i
@@ -222,9 +221,7 @@ func TestACertificateIsObtainedAndRenewed(t *testing.T) {
 	i := obtain(t, pebble, t.TempDir(), ln, slog.New(slog.DiscardHandler), func(a *ACME) { a.manager.RenewBefore = 19 * time.Second })
 	defer i.stop()
 	first := i.await(t, anything)
-	if err := first.VerifyHostname(host); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, first.VerifyHostname(host))
 	second := i.await(t, func(c *x509.Certificate) bool { return c.SerialNumber.Cmp(first.SerialNumber) != 0 })
 	if second.NotAfter.Before(first.NotAfter) { // whole seconds, and the renewal may follow in the same one
 		t.Errorf("the first expires %s, the next %s", first.NotAfter, second.NotAfter)

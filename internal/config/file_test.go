@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/config"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/spf13/pflag"
 )
@@ -122,9 +123,7 @@ func TestAFileMayBeWrittenInManyWays(t *testing.T) {
 		"a list on several lines": "trusted-proxy = [ # why\n  '10.0.0.0/8',\n]\n", "an empty list": "trusted-proxy = []\n", "no line end": "listen = ':1'",
 		"a number with separators": "fail-limit = 1_000\n", "a key in quotes": "'listen' = ':1'\n",
 	} {
-		if err := check(text); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		expect.NoErrorf(t, check(text), "%s", name)
 	}
 }
 

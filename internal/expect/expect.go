@@ -23,6 +23,22 @@ func Equalf[T comparable](t testing.TB, got, want T, format string, args ...any)
 	}
 }
 
+// NoError reports an error.
+func NoError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// NoErrorf is [NoError] with words before the error.
+func NoErrorf(t testing.TB, err error, format string, args ...any) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("%s: %v", fmt.Sprintf(format, args...), err)
+	}
+}
+
 // shown is a value as a message has it: a line in quotes, and the beginning of what is longer.
 func shown(value any) string {
 	const longest = 10_000

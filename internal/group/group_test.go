@@ -36,9 +36,7 @@ func TestTasksEndTogether(t *testing.T) {
 		g := New(ctx, discard)
 		g.Start("a task", func(ctx context.Context) { <-ctx.Done() })
 		g.Start("another", func(context.Context) { stop() })
-		if err := g.Wait(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, g.Wait())
 	})
 }
 

@@ -37,9 +37,7 @@ func open(t *testing.T, at dbtest.DB) *fixture {
 	t.Helper()
 	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "jobs.db"), Schemas: []sqldb.Schema{Schema}}))(t)
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, db.Close())
 	})
 	must.Do(t, db.Migrate(t.Context()))
 	return &fixture{db, at, dbtest.NewClock(noon)}

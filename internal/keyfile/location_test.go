@@ -103,9 +103,7 @@ func TestTransactionsThatUseTheKeyFileDoNotWaitForEachOther(t *testing.T) {
 	l, db := place(t, dbtest.New(t, dbtest.Postgres))
 	box := must.Get(l.Open(t.Context(), db.Queries()))(t)
 	uses := func(tx sqldb.Queries) {
-		if err := Same(t.Context(), tx, box); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, Same(t.Context(), tx, box))
 	}
 	err := db.Tx(t.Context(), func(one sqldb.Queries) error {
 		uses(one)
@@ -170,9 +168,7 @@ func TestSuccessorThatCannotBePlaced(t *testing.T) {
 		l, db := place(t, at)
 		staged := must.Get(Stage(l.Dir))(t)
 		must.Do(t, db.Queries().SetMeta(t.Context(), CheckName, staged.Check()))
-		if err := l.CheckKey(t.Context(), db.Queries()); err != nil {
-			t.Errorf("before it is placed: %v", err)
-		}
+		expect.NoErrorf(t, l.CheckKey(t.Context(), db.Queries()), "before it is placed")
 		if err := os.Mkdir(l.Path(), 0o700); err != nil { // in the key file's place
 			t.Fatal(err)
 		}

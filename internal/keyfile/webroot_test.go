@@ -75,7 +75,5 @@ func TestLinksLeadIntoAWebRootFromBothSides(t *testing.T) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
-	if err := OutsideWeb(filepath.Join(base, "real")); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, OutsideWeb(filepath.Join(base, "real")))
 }

@@ -100,9 +100,7 @@ func TestJoiningHashesNothingForAnEmailThatIsTaken(t *testing.T) {
 		wantCode(t, err, "password_set")
 		f.hashes.queued.Store(0)
 		wantCode(t, join(home, "first", "bob@site.example"), "rate_limited")
-		if err := join(home, "second", "bob@site.example"); err != nil {
-			t.Errorf("another invitation: %v", err)
-		}
+		expect.NoErrorf(t, join(home, "second", "bob@site.example"), "another invitation")
 		for i := range addressFailures {
 			wantCode(t, join(away, fmt.Sprint(i), email), "email_taken")
 		}

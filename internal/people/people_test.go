@@ -15,6 +15,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
@@ -74,9 +75,7 @@ func (f *fixture) open(t *testing.T) {
 	t.Helper()
 	database := must.Get(sqldb.Open(t.Context(), optionsOf(f.at)))(t)
 	t.Cleanup(func() {
-		if err := database.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, database.Close())
 	})
 	f.database = database
 	f.People = New(&peopledb.DB{Queries: database.Queries()}, func() *keyfile.Box { return f.keyFile }, f.clock.Now, slog.New(slog.NewTextHandler(f.log, nil)), TestCost)

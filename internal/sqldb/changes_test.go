@@ -95,9 +95,7 @@ func TestRolledBackMarksAreNotTold(t *testing.T) {
 		db := migrated(t, at)
 		events := watch(db)
 		_ = db.Tx(t.Context(), func(q Queries) error {
-			if err := q.Mark(t.Context(), "notes", "7"); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, q.Mark(t.Context(), "notes", "7"))
 			return errAct
 		})
 		if len(events) != 0 {

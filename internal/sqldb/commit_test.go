@@ -128,9 +128,7 @@ func TestACommitThatTheOperatorCancelsIsNotASuccess(t *testing.T) {
 	h.at.CancelCommits(t)
 	wantCode(t, await(t, result), countersign.CodeOutcomeUnknown)
 	h.at.ReleaseCommits(t)
-	if err := await(t, h.add(t.Context(), 2)); err != nil {
-		t.Errorf("the next one: %v", err)
-	}
+	expect.NoErrorf(t, await(t, h.add(t.Context(), 2)), "the next one")
 }
 
 func TestReadsGoOnWhileAllWritesWait(t *testing.T) {
@@ -143,9 +141,7 @@ func TestReadsGoOnWhileAllWritesWait(t *testing.T) {
 	}
 	h.at.AwaitHeldCommits(t, writeConnections)
 	var n int64
-	if err := h.Lookup(`SELECT count(*) FROM notes WHERE `+anyNumber+` AND id >= $2`).Row(t.Context(), 1, 0, &n); err != nil {
-		t.Errorf("a look-up: %v", err)
-	}
+	expect.NoErrorf(t, h.Lookup(`SELECT count(*) FROM notes WHERE `+anyNumber+` AND id >= $2`).Row(t.Context(), 1, 0, &n), "a look-up")
 	for range 2 * writeConnections {
 		wantCode(t, await(t, h.addUnmarked(t.Context(), 100)), countersign.CodeUnavailable) // at once: the wait would be an hour
 	}
@@ -153,9 +149,7 @@ func TestReadsGoOnWhileAllWritesWait(t *testing.T) {
 	h.awaitNotes(t, writeConnections)
 	h.writers.awaitCommits(time.Hour)
 	h.limits.commit = time.Hour
-	if err := await(t, h.addUnmarked(t.Context(), 100)); err != nil {
-		t.Errorf("afterwards: %v", err)
-	}
+	expect.NoErrorf(t, await(t, h.addUnmarked(t.Context(), 100)), "afterwards")
 }
 
 // A failover leaves commits behind on a server that never answers.

@@ -135,9 +135,7 @@ func TestDatabaseThatIsBehindIsReadAndNotWritten(t *testing.T) {
 	if n := recordedAt(t, path); n != 9 {
 		t.Errorf("the file holds %d after the loss was accepted, want 9", n)
 	}
-	if err := openAt(t, path).Behind(); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, openAt(t, path).Behind())
 }
 
 func TestOnlyCommitsThatWriteAreCounted(t *testing.T) {

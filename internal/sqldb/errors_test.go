@@ -107,9 +107,7 @@ func TestWriterThatWaitsTooLongIsToldToComeBack(t *testing.T) {
 			count(t, second.Queries(), `SELECT count(*) FROM notes`)
 			return nil
 		}))
-		if err := second.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 2) }); err != nil {
-			t.Errorf("after the first writer: %v", err)
-		}
+		expect.NoErrorf(t, second.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 2) }), "after the first writer")
 	})
 }
 
@@ -124,8 +122,6 @@ func TestCallerThatGivesUp(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want context.Canceled", err)
 		}
-		if err := db.Ping(t.Context()); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, db.Ping(t.Context()))
 	})
 }

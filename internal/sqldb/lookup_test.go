@@ -86,9 +86,7 @@ func TestLookupOutlivesItsConnections(t *testing.T) {
 	wantUnavailable(t, lookup.Row(t.Context(), 1, 0, &n)) // down later
 	proxy.Restore()
 	db.primary.probing.Wait()
-	if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, lookup.Row(t.Context(), 1, 0, &n))
 }
 
 // follow runs the feed until the test ends and returns when it is live. told
@@ -156,9 +154,7 @@ func TestSnapshotsAreReleasedByCommitsThatMarkSomething(t *testing.T) {
 		"another's commit with a mark releases them":  {func() { db.follow([]numbered{{id: 8}}, 7) }, 1},
 		"marks that were missed release them":         {func() { db.follow([]numbered{{id: 9}}, 7) }, 1},
 		"a checkpoint releases them, before and after it": {func() {
-			if err := db.checkpoint(t.Context()); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, db.checkpoint(t.Context()))
 		}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -308,7 +304,5 @@ func TestLookupsWaitForAReader(t *testing.T) {
 	for _, one := range taken {
 		readers.put(one)
 	}
-	if err := <-found; err != nil {
-		t.Errorf("a lookup when a reader is free: %v", err)
-	}
+	expect.NoErrorf(t, <-found, "a lookup when a reader is free")
 }

@@ -108,9 +108,7 @@ func TestFailedStepLeavesTheOldState(t *testing.T) {
 		if state, err := db.State(t.Context()); err != nil || state != StateOlder {
 			t.Errorf("state %q, %v; want older", state, err)
 		}
-		if err := open(t, optionsOf(at, twoSteps())).Migrate(t.Context()); err != nil {
-			t.Errorf("with the step mended: %v", err)
-		}
+		expect.NoErrorf(t, open(t, optionsOf(at, twoSteps())).Migrate(t.Context()), "with the step mended")
 	})
 }
 
@@ -120,9 +118,7 @@ func TestTwoMigrateAtOnce(t *testing.T) {
 		for range 4 {
 			db := open(t, optionsOf(at, twoSteps()))
 			work.Go(func() {
-				if err := db.Migrate(t.Context()); err != nil {
-					t.Error(err)
-				}
+				expect.NoError(t, db.Migrate(t.Context()))
 			})
 		}
 		work.Wait()

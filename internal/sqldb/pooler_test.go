@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/jackc/pgx/v5"
 )
@@ -41,9 +42,7 @@ func TestAPoolerIsLookedAtWhileNoPrimaryIsKnown(t *testing.T) {
 	p.host.Store(nil)
 	conn := must.Get(pgx.ConnectConfig(t.Context(), config))(t)
 	defer conn.Close(t.Context())
-	if err := p.checkPooler(t.Context(), conn); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, p.checkPooler(t.Context(), conn))
 }
 
 // A pooler that is not recognised, or that comes between later, is never trusted.

@@ -30,9 +30,7 @@ func hosts(t *testing.T, text string, before ...string) string {
 
 func ping(t *testing.T, db *DB) {
 	t.Helper()
-	if err := db.Ping(t.Context()); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, db.Ping(t.Context()))
 }
 
 // awaitPrimary returns when the prober has found the primary.
@@ -101,9 +99,7 @@ func TestSeveralHosts(t *testing.T) {
 		second.Restore()
 		wantUnavailable(t, db.Ping(t.Context()))
 		awaitPrimary(t, db)
-		if err := db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }))
 	})
 }
 
@@ -127,9 +123,7 @@ func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
 	wantUnavailable(t, write())
 	at.Set(t, "default_transaction_read_only", "off")
 	awaitPrimary(t, db)
-	if err := write(); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, write())
 }
 
 func TestWhatMeansThatThePrimaryIsGone(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -62,7 +63,5 @@ func TestLookupOfAPageThatIsGoneEndsNoProcess(t *testing.T) {
 		t.Errorf("a row whose page is gone: %v", err)
 	}
 	must.Do(t, os.WriteFile(path, whole, 0o600))
-	if err := look(199); err != nil {
-		t.Errorf("when the page is back: %v", err)
-	}
+	expect.NoErrorf(t, look(199), "when the page is back")
 }

@@ -74,9 +74,7 @@ func TestTxCancelledInBetweenWritesNothing(t *testing.T) {
 			t.Errorf("error %v, want context.Canceled", err)
 		}
 		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 0, "notes were written")
-		if err := db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 2) }); err != nil {
-			t.Errorf("the next transaction: %v", err)
-		}
+		expect.NoErrorf(t, db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 2) }), "the next transaction")
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -120,9 +121,7 @@ func TestServerThatStopsAnswering(t *testing.T) {
 			wantUnavailable(t, read(db))
 			proxy.Restore()
 			db.queryTimeout, db.readTimeout = time.Minute, time.Minute
-			if err := read(db); err != nil {
-				t.Errorf("afterwards: %v", err)
-			}
+			expect.NoErrorf(t, read(db), "afterwards")
 		})
 	}
 }

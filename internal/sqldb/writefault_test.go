@@ -32,9 +32,7 @@ func TestFullDiskStopsWritesAloneUntilThereIsRoom(t *testing.T) {
 	wantUnavailable(t, write(1))
 	expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 0, "notes while the disk is full")
 	limit(pages + 1000)
-	if err := write(1); err != nil {
-		t.Errorf("with room again: %v", err)
-	}
+	expect.NoErrorf(t, write(1), "with room again")
 }
 
 func TestFailedFsyncStopsWritesUntilARestart(t *testing.T) {
@@ -51,9 +49,7 @@ func TestFailedFsyncStopsWritesUntilARestart(t *testing.T) {
 			}
 			count(t, db.Queries(), `SELECT count(*) FROM notes`)
 			restarted := open(t, optionsOf(at, twoSteps()))
-			if err := restarted.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }); err != nil {
-				t.Errorf("after a restart: %v", err)
-			}
+			expect.NoErrorf(t, restarted.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }), "after a restart")
 		})
 	}
 }

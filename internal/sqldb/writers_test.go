@@ -49,9 +49,7 @@ func TestACallerThatLeavesTheQueueWritesNothing(t *testing.T) {
 		leave()
 		expect.Equalf(t, await(t, result), context.Canceled, "error")
 		taken()
-		if err := first.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, first.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }))
 	})
 }
 
@@ -63,9 +61,7 @@ func TestPastAFullQueueAWriteIsRefusedAtOnce(t *testing.T) {
 		var waiting sync.WaitGroup
 		for i := range db.limits.queue {
 			waiting.Go(func() {
-				if err := db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, i) }); err != nil {
-					t.Error(err)
-				}
+				expect.NoError(t, db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, i) }))
 			})
 		}
 		for db.writers.waiting.Load() < db.limits.queue {

@@ -75,9 +75,7 @@ func TestRulesRefuseKeysWhatTheyMayNot(t *testing.T) {
 		}
 		for name, rule := range read {
 			expect.Equalf(t, storetest.CodeOf(rule(f.ActorOf(t, publishable))), "key_scope", "%s with a publishable key: code", name)
-			if err := rule(f.ActorOf(t, secret)); err != nil {
-				t.Errorf("%s with a secret key: %v", name, err)
-			}
+			expect.NoErrorf(t, rule(f.ActorOf(t, secret)), "%s with a secret key", name)
 		}
 		expect.Equalf(t, f.MustExport(t, false), before, "something was changed by a key that may not")
 	})

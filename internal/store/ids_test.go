@@ -166,9 +166,7 @@ func TestAServerThatMigratesSaysSo(t *testing.T) {
 		if err := s.PrepareLater(t.Context()); err != nil || asked == 0 {
 			t.Fatalf("asked %d times, %v", asked, err)
 		}
-		if err := s.Ready(t.Context()); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, s.Ready(t.Context()))
 	})
 }
 

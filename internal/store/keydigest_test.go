@@ -128,9 +128,7 @@ func TestManyServersKeyTheDigestsOnce(t *testing.T) {
 		for range 4 {
 			s := f.Unprepared(t)
 			all.Go(func() {
-				if err := s.Prepare(t.Context()); err != nil {
-					t.Error(err)
-				}
+				expect.NoError(t, s.Prepare(t.Context()))
 			})
 		}
 		all.Wait()
@@ -198,7 +196,5 @@ func TestAMigrationKeysMoreDigestsThanOneWriteHasTimeFor(t *testing.T) {
 		`CREATE TRIGGER slowly BEFORE UPDATE ON keys FOR EACH ROW EXECUTE FUNCTION slowly()`)
 	o := storetest.OptionsOf(place, f.Clock)
 	o.Longer = -4500 * time.Millisecond // half a second is left for a write
-	if err := storetest.Opened(t, o).PrepareToServe(t.Context()); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, storetest.Opened(t, o).PrepareToServe(t.Context()))
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -45,9 +46,7 @@ func TestKeyGivenAsText(t *testing.T) {
 		if _, err := os.Stat(keyFile(place)); err == nil {
 			t.Error("a key file was made although the key is given")
 		}
-		if err := storetest.Opened(t, o).Prepare(t.Context()); err != nil {
-			t.Errorf("the second time: %v", err)
-		}
+		expect.NoErrorf(t, storetest.Opened(t, o).Prepare(t.Context()), "the second time")
 		o.KeyText = "something else"
 		err := storetest.Opened(t, o).Prepare(t.Context())
 		storetest.WantError(t, err, "key_unreadable")
@@ -72,7 +71,5 @@ func TestSecondDataFolderOnOneDatabase(t *testing.T) {
 	}
 	content := must.Get(os.ReadFile(keyFile(place)))(t)
 	write(t, keyFile(second), string(content))
-	if err := storetest.Unprepared(t, second).Prepare(t.Context()); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, storetest.Unprepared(t, second).Prepare(t.Context()))
 }

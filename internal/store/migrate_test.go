@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
@@ -61,9 +62,7 @@ func TestMigrateBacksUpWhatIsOlderAndHasContent(t *testing.T) {
 				t.Errorf("step %+v is not applied", step)
 			}
 		}
-		if err := s.Prepare(t.Context()); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, s.Prepare(t.Context()))
 	})
 }
 
@@ -114,9 +113,7 @@ func TestAMigrationWaitsForTheBackupOfAnotherProcess(t *testing.T) {
 		}
 		migratesLater(t, f, "waits for a backup", 1, func(s *store.Store, _ int) {
 			storetest.WantError(t, s.Ready(t.Context()), "migrating")
-			if err := other.Unlock(); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, other.Unlock())
 		})
 	})
 }

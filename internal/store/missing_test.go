@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
@@ -93,9 +94,7 @@ func TestAKeyFromTheEnvironmentIsNoKeyFile(t *testing.T) {
 		o.KeyText = string(text)
 		s := storetest.Opened(t, o)
 		must.Do(t, s.PrepareToServe(t.Context()))
-		if err := s.Ready(t.Context()); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, s.Ready(t.Context()))
 	})
 }
 

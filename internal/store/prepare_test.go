@@ -33,9 +33,7 @@ func TestFirstRunMakesTablesAndAKeyFile(t *testing.T) {
 		if err != nil || info.Mode() != 0o600 {
 			t.Errorf("the key file: %v, %v", info, err)
 		}
-		if err := f.Ready(t.Context()); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, f.Ready(t.Context()))
 		f.Again(t).MustImport(t, storetest.TwoShops)
 		expect.Equalf(t, f.Rows(t, "items"), 3, "items")
 	})
@@ -49,9 +47,7 @@ func TestManyFirstRunsAtOnce(t *testing.T) {
 		for i := range stores {
 			stores[i] = storetest.Unprepared(t, place)
 			work.Go(func() {
-				if err := stores[i].Prepare(t.Context()); err != nil {
-					t.Error(err)
-				}
+				expect.NoError(t, stores[i].Prepare(t.Context()))
 			})
 		}
 		work.Wait()

@@ -179,9 +179,7 @@ func TestLinesAreWrittenWithinASecond(t *testing.T) {
 		synctest.Wait()
 		expect.Equalf(t, strings.Count(out.String(), "\n"), 3+accessRoom/2, "lines when half of the room was taken")
 		end()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, <-done)
 	})
 }
 

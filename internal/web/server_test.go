@@ -94,9 +94,7 @@ func TestAnAnswerWithoutAnEndLearnsOfAStop(t *testing.T) {
 	t.Parallel()
 	s := start(t, NewEdge(Options{}).Wrap(func(w http.ResponseWriter, _ *http.Request) error {
 		w.WriteHeader(http.StatusOK)
-		if err := http.NewResponseController(w).Flush(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, http.NewResponseController(w).Flush())
 		<-Stopping(w)
 		return nil
 	}), ServerOptions{})
@@ -190,9 +188,7 @@ func TestRequestsAsTheyComeOverTheWire(t *testing.T) {
 		})
 	}
 	s.stop()
-	if err := <-s.done; err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, <-s.done)
 }
 
 func TestWhatStrangersProvokeIsForDebugging(t *testing.T) {

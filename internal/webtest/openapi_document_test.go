@@ -87,9 +87,7 @@ func TestExamplesAreWhatTheDocumentSays(t *testing.T) {
 				node := must.Get((&document{root: d}).responseNode(path, method, status))(t)
 				for name, example := range members(node, "content", "application/json", "examples") {
 					checked++
-					if err := r.body.Validate(members(example)["value"]); err != nil {
-						t.Errorf("%s %s %s, example %s: %v", method, path, status, name, err)
-					}
+					expect.NoErrorf(t, r.body.Validate(members(example)["value"]), "%s %s %s, example %s", method, path, status, name)
 				}
 			}
 		}

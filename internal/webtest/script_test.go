@@ -94,9 +94,7 @@ func TestRequestsAreSentAsWritten(t *testing.T) {
 			if strings.Contains(test.want, `"host":"h"`) {
 				request += "\nheader Host: h"
 			}
-			if err := runText(t, "# a\n"+request+"\ncode 200\ncontains "+test.want+"\n"); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, runText(t, "# a\n"+request+"\ncode 200\ncontains "+test.want+"\n"))
 		})
 	}
 }
@@ -125,9 +123,7 @@ func TestExpectations(t *testing.T) {
 			if strings.HasPrefix(test.wrong, "code") {
 				rest = "\ncontains {\n"
 			}
-			if err := runText(t, request+test.expectation+rest); err != nil {
-				t.Errorf("a right expectation fails: %v", err)
-			}
+			expect.NoErrorf(t, runText(t, request+test.expectation+rest), "a right expectation fails")
 			if err := runText(t, request+test.wrong+rest); err == nil {
 				t.Error("a wrong expectation passes")
 			} else if !strings.Contains(err.Error(), "a.txt:4: ") {

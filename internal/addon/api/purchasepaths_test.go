@@ -50,9 +50,7 @@ func TestPathsOfPurchasesAnswerErrorsAsJSON(t *testing.T) {
 						expect.Equalf(t, w.Body.String(), "<!doctype html>", "%s %s in a browser: %s", method, path, w.Body)
 						continue
 					}
-					if err := purchaseError(w.Result()); err != nil {
-						t.Errorf("%s %s: %v", method, path, err)
-					}
+					expect.NoErrorf(t, purchaseError(w.Result()), "%s %s", method, path)
 				}
 			}
 		})

@@ -20,6 +20,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/hook"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/keyfile"
@@ -88,9 +89,7 @@ func opened(t *testing.T, at dbtest.DB, c *dbtest.Clock) *process {
 	p := must.Get(open(t.Context(), at, c.Now))(t)
 	p.Clock = c
 	t.Cleanup(func() {
-		if err := p.close(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, p.close())
 	})
 	return p
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
@@ -67,9 +68,7 @@ func opened(t *testing.T, at dbtest.DB, options ...func(*addon.Options)) *fixtur
 	}
 	must.Do(t, err)
 	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, f.Close())
 	})
 	return f
 }

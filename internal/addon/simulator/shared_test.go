@@ -18,6 +18,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -226,9 +227,7 @@ func TestANewKeyFileKeepsTheStoreUnlessTheOldOneIsLost(t *testing.T) {
 		if err != nil || !plan.Simulator || plan.Nothing() {
 			t.Errorf("%+v, %v", plan, err)
 		}
-		if err := lost.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, lost.Close())
 		h := opened(t, f.at)
 		if list, _, err := h.Simulator.Purchases(ctx, operator); err != nil || len(list) > 0 {
 			t.Errorf("%+v, %v", list, err)

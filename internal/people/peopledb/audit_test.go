@@ -17,9 +17,7 @@ func opened(t *testing.T, at dbtest.DB) *DB {
 	t.Helper()
 	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "people.db"), Schemas: []sqldb.Schema{Schema}}))(t)
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, db.Close())
 	})
 	must.Do(t, db.Migrate(t.Context()))
 	return &DB{db.Queries()}
@@ -49,9 +47,7 @@ func TestAuditOfATransactionThatFailsIsNotWritten(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		d := opened(t, place)
 		_ = d.DB().Tx(t.Context(), func(q sqldb.Queries) error {
-			if err := (&DB{q}).AddAudit(t.Context(), Audit{At: sqldb.Time{Time: time.Now()}, Event: Event{Action: "key.create"}}); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, (&DB{q}).AddAudit(t.Context(), Audit{At: sqldb.Time{Time: time.Now()}, Event: Event{Action: "key.create"}}))
 			return context.Canceled
 		})
 		if got, err := d.Audits(t.Context(), AuditFilter{Limit: 10}); err != nil || len(got) != 0 {

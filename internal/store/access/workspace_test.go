@@ -124,9 +124,7 @@ func TestAnActorWithAWorkspaceReachesThatOneAlone(t *testing.T) {
 		for _, who := range []string{"both", "administrator", "operator"} {
 			a := f.users[who]
 			a.Workspace = f.ada.ID
-			if err := In(t.Context(), f.db, a, f.ada.ID, View, gone); err != nil {
-				t.Errorf("%s in ada: %v", who, err)
-			}
+			expect.NoErrorf(t, In(t.Context(), f.db, a, f.ada.ID, View, gone), "%s in ada", who)
 			if err := In(t.Context(), f.db, a, f.bob.ID, View, gone); !fault.HasCode(err, "item_not_found") {
 				t.Errorf("%s in bob: %v", who, err)
 			}

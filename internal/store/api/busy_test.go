@@ -60,9 +60,7 @@ func serveShop(t *testing.T, s *store.Store) (address string) {
 	go func() { served <- web.Serve(ctx, listener, newHandler(s, 0), web.ServerOptions{}) }()
 	t.Cleanup(func() {
 		stop()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, <-served)
 	})
 	return "http://" + listener.Addr().String()
 }

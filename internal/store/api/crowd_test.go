@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -74,9 +75,7 @@ func serveCrowd(t *testing.T, db dbtest.DB) {
 		t.Errorf("the heap holds %d MiB more than before the crowd came", grown>>20)
 	}
 	stop()
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, <-served)
 }
 
 func heap() int64 {

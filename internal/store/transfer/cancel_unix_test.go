@@ -55,9 +55,7 @@ func TestACancelledImportWritesNothing(t *testing.T) {
 		}
 		running := f.StartImport(t, storetest.Uploaded, storetest.KilledSales())
 		whileReading(t, f, func() {
-			if err := f.Transfer.Cancel(t.Context(), storetest.Operator, running); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, f.Transfer.Cancel(t.Context(), storetest.Operator, running))
 		})
 		if job, err := f.Transfer.Progress(t.Context(), storetest.Operator, running); err != nil || job.State != jobs.Cancelled {
 			t.Errorf("%+v, %v", job, err)

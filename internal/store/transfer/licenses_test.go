@@ -37,9 +37,7 @@ func TestLicensesComeAlongInExportAndImport(t *testing.T) {
 			t.Errorf("the other store exports\n%s\nwant\n%s", got, file)
 		}
 		// The other store signs with a key of its own, and opens what this one signed.
-		if err := other.Opens(t, one); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, other.Opens(t, one))
 		if again := other.Issue(t, "one", "shop.example"); again.License.ID != one.License.ID || other.Opens(t, again) != nil {
 			t.Error("not the license that was imported")
 		}

@@ -121,13 +121,9 @@ func TestFewUploadsOfAWorkspaceWait(t *testing.T) {
 		discarded := last
 		storetest.WantError(t, upload("ada"), "uploads_waiting")
 		expect.Equalf(t, len(uploads(t, f)), 10, "files")
-		if err := upload("bob"); err != nil {
-			t.Errorf("another workspace: %v", err)
-		}
+		expect.NoErrorf(t, upload("bob"), "another workspace")
 		must.Do(t, f.Transfer.Discard(t.Context(), storetest.Operator, discarded))
-		if err := upload("ada"); err != nil {
-			t.Errorf("when one was discarded: %v", err)
-		}
+		expect.NoErrorf(t, upload("ada"), "when one was discarded")
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/must"
@@ -150,9 +151,7 @@ func TestAnImportOfSomebodyWhoLostTheRightWritesNothing(t *testing.T) {
 				id := must.Get(storetest.Begin(t.Context(), f.Transfer, a, n, file))(t)
 				other := f.Again(t)
 				_, err := f.Transfer.Import(t.Context(), a, storetest.NewMeddler(strings.NewReader(file), func() {
-					if err := c.lose(t, other, a); err != nil {
-						t.Error(err)
-					}
+					expect.NoError(t, c.lose(t, other, a))
 				}), transfer.ImportOptions{Workspace: "ada"})
 				if err == nil {
 					t.Error("an import under way went on")
