@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 // failure is what one attempt meets: an answer, or an error of the network.
@@ -80,9 +82,7 @@ func TestRetries(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c, times := inTurn(tt.first, good)
 				v, err := c.ValidatePurchase(t.Context(), "A")
-				if len(*times) != tt.attempts {
-					t.Errorf("%d attempts, want %d (%+v, %v)", len(*times), tt.attempts, v, err)
-				}
+				expect.Equalf(t, len(*times), tt.attempts, "attempts (%+v, %v)", v, err)
 				if tt.attempts == 2 && verdictOf(v, err) != valid {
 					t.Errorf("the second attempt was good, but: %v", err)
 				}

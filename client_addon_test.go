@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 const (
@@ -31,9 +33,7 @@ func TestAddonClientSignsItsCalls(t *testing.T) {
 	if err != nil || token.Token != "a.b.c" || !token.ExpiresAt.Equal(testNow.Add(15*time.Minute)) {
 		t.Fatalf("%#v, %v", token, err)
 	}
-	if _, err := c.UserToken(t.Context(), "7"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.UserToken(t.Context(), "7"))(t)
 	all := s.requests()
 	for _, r := range all {
 		// The hash is that of {"user_id":"7"}, computed by another program (sha256sum).
@@ -112,9 +112,7 @@ func TestASiteSignsUserTokens(t *testing.T) {
 		Iss, Aud, Sub, Jti string
 		Iat, Exp           int64
 	}
-	if err := json.Unmarshal(payload, &claims); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(payload, &claims))
 	if claims.Iss != testAddonKey || claims.Aud != "api-addons" || claims.Sub != "Müşik ♪" || claims.Iat != testNow.Unix() || claims.Exp != claims.Iat+900 || claims.Jti == "" {
 		t.Errorf("%+v", claims)
 	}
@@ -133,10 +131,7 @@ func TestASiteSignsUserTokens(t *testing.T) {
 
 func TestAnAddonClientDoesNotPrintItsSecrets(t *testing.T) {
 	c := addonClient("https://ada:secret-word@site.example/" + testAddonSecret)
-	text, err := c.MarshalText()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(c.MarshalText())(t)
 	printed := string(text) + fmt.Sprintf("%v %+v %#v %s %q", c, *c, c, c, *c)
 	token := UserToken{Token: "a.b.c"}
 	printed += fmt.Sprintf("%v %+v %#v %s", token, token, token, token)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 const testUserToken = "eyJhbGciOi.J9.user+token/"
@@ -136,9 +138,7 @@ func TestACallThatWaitsHasLonger(t *testing.T) {
 		{&Client{HTTP: &http.Client{Timeout: time.Second}}, 26 * time.Second},
 		{&Client{HTTP: &http.Client{}}, 0},
 	} {
-		if got := tt.client.httpClient(waits).Timeout; got != tt.want {
-			t.Errorf("%s, want %s", got, tt.want)
-		}
+		expect.Equal(t, tt.client.httpClient(waits).Timeout, tt.want)
 	}
 }
 

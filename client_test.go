@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestRequests(t *testing.T) {
@@ -39,9 +42,7 @@ func TestRequests(t *testing.T) {
 			s := serve(t, odd{body: `{"status":"success","items":[],"item":{},"data":{"purchase":{}}}`})
 			c := s.once()
 			c.BaseURL, c.Key = s.URL+"/shop/", " "+testKey+"\n"
-			if err := tt.call(c); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, tt.call(c))
 			got := s.requests()
 			if len(got) != 1 || got[0].method != tt.method || got[0].uri != tt.uri || got[0].body != tt.body {
 				t.Fatalf("sent %+v", got)
@@ -94,9 +95,7 @@ func TestItems(t *testing.T) {
 				t.Fatalf("got %#v, %v", got, err)
 			}
 			for i, want := range tt.want {
-				if got[i].Version != want {
-					t.Errorf("item %d has the version %q, want %q", i, got[i].Version, want)
-				}
+				expect.Equalf(t, got[i].Version, want, "item %d has the version", i)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/web"
 	"go.yaml.in/yaml/v3"
 )
@@ -40,9 +41,7 @@ func TestTheContainersOfComposeAreCalledAsTheyExpect(t *testing.T) {
 		Services map[string]struct{ Command, Secrets []string }
 		Secrets  map[string]any
 	}
-	if err := yaml.Unmarshal([]byte(readText(t, r.page)), &compose); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal([]byte(readText(t, r.page)), &compose))
 	for _, name := range []string{"store", "addon-update", "addon"} {
 		service := compose.Services[name]
 		r.lookUp("countersign " + strings.Join(service.Command, " "))
@@ -65,9 +64,7 @@ func TestTheContainersOfComposeHaveTimeAndRoom(t *testing.T) {
 			Volumes     []string
 		}
 	}
-	if err := yaml.Unmarshal([]byte(readText(t, "deploy/compose.yaml")), &compose); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal([]byte(readText(t, "deploy/compose.yaml")), &compose))
 	for _, name := range []string{"store", "addon-update", "addon"} {
 		s := compose.Services[name]
 		if grace, err := time.ParseDuration(s.Grace); err != nil || grace < 2*web.StopGrace {
@@ -81,9 +78,6 @@ func TestTheContainersOfComposeHaveTimeAndRoom(t *testing.T) {
 
 func absolute(t *testing.T, path string) string {
 	t.Helper()
-	path, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path = must.Get(filepath.Abs(path))(t)
 	return path
 }

@@ -8,15 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 func readText(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(must.Get(os.ReadFile(path))(t))
 }
 
 // A promise whose test was renamed or removed is a promise without a test.
@@ -72,14 +70,8 @@ func anchors(text string) (all []string) {
 
 func TestLinksOfTheManualsLeadSomewhere(t *testing.T) {
 	t.Parallel()
-	pages, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := must.Get(filepath.Glob("docs/*.md"))(t)
+	roots := must.Get(filepath.Glob("*.md"))(t)
 	for _, page := range append(roots, pages...) {
 		for _, m := range mdLink.FindAllStringSubmatch(mdCode.ReplaceAllString(readText(t, page), ""), -1) {
 			path, anchor, _ := strings.Cut(m[1], "#")

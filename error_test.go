@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestErrorText(t *testing.T) {
@@ -24,9 +26,7 @@ func TestErrorText(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
-			if got := tt.err.Error(); got != tt.want {
-				t.Errorf("Error() = %q, want %q", got, tt.want)
-			}
+			expect.Equalf(t, tt.err.Error(), tt.want, "Error()")
 		})
 	}
 }
@@ -46,16 +46,12 @@ func TestKindHasOneStatus(t *testing.T) {
 		KindUnavailable: 503, KindPrecondition: 412, KindNotAcceptable: 406, KindUnprocessable: 422, KindGone: 410, 200: 500,
 	}
 	for kind, status := range statuses {
-		if got := kind.Status(); got != status {
-			t.Errorf("the status of %v is %d, want %d", kind, got, status)
-		}
+		expect.Equalf(t, kind.Status(), status, "the status of %v", kind)
 	}
 	for status, kind := range map[int]Kind{
 		400: KindInvalid, 404: KindNotFound, 410: KindGone, 418: KindInvalid, 422: KindUnprocessable, 429: KindLimited,
 		500: KindInternal, 501: KindInternal, 502: KindUnavailable, 504: KindUnavailable, 530: KindInternal,
 	} {
-		if got := kindOf(status); got != kind {
-			t.Errorf("HTTP %d is %v, want %v", status, got, kind)
-		}
+		expect.Equalf(t, kindOf(status), kind, "HTTP %d", status)
 	}
 }

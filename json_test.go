@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"os"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // TestWireForm holds the order of the members (the specification's tables), the two decimals, the form of empty lists
@@ -37,9 +40,7 @@ func TestWireFormReadsBack(t *testing.T) {
 		"purchase.json": new(Purchase), "purchase-audio.json": new(Purchase),
 	} {
 		want := golden(t, file)
-		if err := json.Unmarshal(want, value); err != nil {
-			t.Errorf("%s: %v", file, err)
-		}
+		expect.NoErrorf(t, json.Unmarshal(want, value), "%s", file)
 		if got, err := EncodeJSON(value); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s comes back as\n%s\n%v", file, got, err)
 		}
@@ -91,10 +92,7 @@ func TestAppendJSON(t *testing.T) {
 
 func golden(t *testing.T, file string) []byte {
 	t.Helper()
-	b, err := os.ReadFile("testdata/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("testdata/" + file))(t)
 	return bytes.TrimSuffix(b, []byte("\n"))
 }
 

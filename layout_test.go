@@ -18,8 +18,8 @@ const module = "github.com/countersign/countersign"
 // layers are the packages of the product and of its tools, those of the lowest layer first. A package imports only from
 // layers below its own. Packages not named here may not exist.
 var layers = [][]string{
-	{"", "bench/program", "bench/step", "conformance", "conformance/playdoc", "docs", "e2e", "internal/addon/sample", "internal/addon/secretscan", "internal/addon/usertoken", "internal/dbtest", "internal/dial", "internal/group", "internal/limit", "internal/play/publisher", "internal/prepared", "internal/regular", "internal/requestid", "internal/spreadsheet", "internal/store/snippet", "internal/thirdparty", "internal/token", "internal/webtest", "internal/wording", "release"},
-	{"internal/fault", "internal/hook", "internal/measure", "internal/play", "internal/play/playfake", "internal/store/sample", "license"},
+	{"", "bench/program", "bench/step", "conformance", "conformance/playdoc", "docs", "e2e", "internal/addon/sample", "internal/addon/secretscan", "internal/addon/usertoken", "internal/dial", "internal/expect", "internal/group", "internal/limit", "internal/must", "internal/play/publisher", "internal/prepared", "internal/regular", "internal/requestid", "internal/spreadsheet", "internal/store/snippet", "internal/thirdparty", "internal/token", "internal/wording", "release"},
+	{"internal/dbtest", "internal/fault", "internal/hook", "internal/measure", "internal/play", "internal/play/playfake", "internal/store/sample", "internal/webtest", "license"},
 	{"app", "bench/chaos", "e2e/play", "internal/addon/input", "internal/blob", "internal/certificate", "internal/cli", "internal/sqldb", "internal/web"},
 	{"internal/cached", "internal/config", "internal/jobs", "internal/keyfile", "internal/people/peopledb", "internal/store/requestdb", "internal/usage"},
 	{"internal/addon/addondb", "internal/people", "internal/store/storedb"},
@@ -61,9 +61,11 @@ var mayNotImport = []struct {
 	{"github.com/google/go-containerregistry/", []string{"release"}},
 	{"golang.org/x/crypto/x509roots/", []string{"cmd/countersign"}},
 	{"google.golang.org/", nil},
-	{"testing", []string{"internal/addon/addontest", "internal/dbtest", "internal/store/storetest", "internal/webtest"}},
+	{"testing", []string{"internal/addon/addontest", "internal/dbtest", "internal/expect", "internal/must", "internal/store/storetest", "internal/webtest"}},
 	{module + "/internal/web", []string{"bench", "cmd/countersign", "internal/addon/api", "internal/addon/pages", "internal/frame", "internal/store/api", "internal/store/pages"}}, // front ends
 	{module + "/internal/dbtest", []string{"internal/addon/addontest", "internal/store/storetest"}},
+	{module + "/internal/expect", nil},
+	{module + "/internal/must", []string{"internal/addon/addontest", "internal/dbtest", "internal/store/storetest", "internal/webtest"}},
 	{module + "/internal/webtest", nil},
 	{module + "/internal/addon/addontest", nil},
 	{module + "/internal/store/storetest", nil},

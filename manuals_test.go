@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -59,10 +60,7 @@ func TestTheBlocksOfEveryManualWork(t *testing.T) {
 	dbtest.NeedProgram(t, "sh")
 	dbtest.NeedProgram(t, "curl")
 	programs := newPrograms(t)
-	pages, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := must.Get(filepath.Glob("docs/*.md"))(t)
 	for _, page := range pages {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // webServer is a kind of web server that a page has a configuration for.
@@ -119,25 +120,13 @@ func newSite(t *testing.T, r *reader) site {
 	t.Helper()
 	s := site{page: r.page, dir: r.t.TempDir()}
 	s.certificate, s.key = filepath.Join(s.dir, "site.crt"), filepath.Join(s.dir, "site.key")
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "the test's sites"}, NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"site.example", "shop.example"}}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key))(t)
+	secret := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	r.write(s.certificate, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
 	r.write(s.key, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	_, s.port, _ = net.SplitHostPort(l.Addr().String())
 	return s
@@ -150,9 +139,7 @@ func (r *reader) startProxy(t *testing.T, s site, c *exec.Cmd) {
 	c.Dir, c.Stdout, c.Stderr = s.dir, &talk, &talk
 	c.Env = append(os.Environ(), "HOME="+s.dir, "XDG_DATA_HOME="+s.dir, "XDG_CONFIG_HOME="+s.dir)
 	end := endWithItsChildren(c)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Start())
 	ended := make(chan struct{})
 	go func() {
 		_ = c.Wait()
@@ -193,10 +180,7 @@ func (r *reader) checkProxy(t *testing.T) {
 	if r.addresses[addonPort] == "" {
 		url, want = "https://shop.example/api/items/all", http.StatusUnauthorized
 	}
-	answer, err := (&http.Client{Transport: r.outside}).Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get((&http.Client{Transport: r.outside}).Get(url))(t)
 	defer answer.Body.Close()
 	if answer.StatusCode != want || answer.ProtoMajor != 2 || answer.Header.Get("X-Request-Id") == "" {
 		t.Errorf("%s: %s %s, %v; want %d over HTTP/2", url, answer.Proto, answer.Status, answer.Header, want)
@@ -211,10 +195,7 @@ func (r *reader) checkLargeRequests(t *testing.T) {
 	t.Helper()
 	seen := map[string]bool{"": true}
 	for range 2 {
-		answer, err := (&http.Client{Transport: r.outside}).Post("https://shop.example/api/purchases/validation", "text/plain", strings.NewReader(strings.Repeat("a", 2<<20)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get((&http.Client{Transport: r.outside}).Post("https://shop.example/api/purchases/validation", "text/plain", strings.NewReader(strings.Repeat("a", 2<<20))))(t)
 		answer.Body.Close()
 		id := answer.Header.Get("X-Request-Id")
 		if answer.StatusCode != http.StatusRequestEntityTooLarge || seen[id] {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/sample"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // The ports that pages name, and on which the test has servers at others.
@@ -53,9 +54,7 @@ type programs struct {
 
 func newPrograms(t *testing.T) programs {
 	t.Helper()
-	if err := buildProgram(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, buildProgram())
 	p := programs{programFolder, t.TempDir()}
 	p.writeLookups(t)
 	return p
@@ -70,10 +69,7 @@ func newReader(t *testing.T, page string, p programs) *reader {
 	r.state = filepath.Join(r.home, "state.sh")
 	r.write(r.state, "cd '"+r.dir+"'\n")
 	r.write(filepath.Join(r.home, ".curlrc"), "silent\nshow-error\nfail-with-body\n")
-	account, err := serviceAccount()
-	if err != nil {
-		t.Fatal(err)
-	}
+	account := must.Get(serviceAccount())(t)
 	r.write("service-account.json", string(account)) // readers get theirs from the app store
 	return r
 }
@@ -303,10 +299,7 @@ var elsewhere = strings.Fields("a2dissite a2enmod a2ensite adduser apachectl apt
 // doing anything; those of ours only when the command and its flags exist.
 func (p programs) writeLookups(t *testing.T) {
 	t.Helper()
-	source, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(os.Getwd())(t)
 	scripts := map[string]string{
 		"countersign": `exec '` + filepath.Join(p.real, "countersign") + `' "$@" --help >/dev/null`,
 		"sudo":        `while :; do case $1 in -u) shift 2 ;; -*|*=*) shift ;; *) break ;; esac; done; exec "$@"`,
@@ -318,9 +311,7 @@ func (p programs) writeLookups(t *testing.T) {
 	}
 	scripts["grep"] = `PATH=` + os.Getenv("PATH") + ` exec grep "$@"`
 	for name, script := range scripts {
-		if err := os.WriteFile(filepath.Join(p.lookups, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(p.lookups, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	}
 }
 

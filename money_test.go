@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"regexp"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestParseMoney(t *testing.T) {
@@ -70,9 +72,7 @@ func TestMoneyHasTheDecimalsOfItsCurrency(t *testing.T) {
 		"49.00 USD": {4900, "USD"}, "49.00 XYZ": {4900, "XYZ"}, "49.00": {4900, ""}, "4900 JPY": {490000, "JPY"}, "-4900 JPY": {-490000, "JPY"},
 		"49.50 JPY": {4950, "JPY"}, "4.500 KWD": {450, "KWD"}, "1200 CLP": {120000, "CLP"}, "1.20 HUF": {120, "HUF"},
 	} {
-		if got := m.amount.In(m.currency); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		expect.Equal(t, m.amount.In(m.currency), want)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestRepairVersions(t *testing.T) {
@@ -38,9 +40,7 @@ func TestRepairVersions(t *testing.T) {
 			if got := repairVersions(in); string(got) != tt.want {
 				t.Errorf("%s\nbecomes %s\nwant    %s", tt.in, got, tt.want)
 			}
-			if string(in) != tt.in {
-				t.Errorf("the caller's bytes were changed to %s", in)
-			}
+			expect.Equalf(t, string(in), tt.in, "the caller's bytes were changed to %s", in)
 		})
 	}
 }

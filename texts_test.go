@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // unclear are phrases that sound translated, and words with two meanings. "There is no" and
@@ -27,7 +29,7 @@ var comment = regexp.MustCompile(`(?m)^\s*//.*$`)
 func TestTextsArePlain(t *testing.T) {
 	t.Parallel()
 	texts := 0
-	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -45,10 +47,7 @@ func TestTextsArePlain(t *testing.T) {
 			return err
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if texts < 1000 {
 		t.Errorf("only %d texts were found", texts)
 	}

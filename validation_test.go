@@ -4,6 +4,9 @@ import (
 	"errors"
 	"os"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // verdict is what a caller of ValidatePurchase has to tell apart.
@@ -75,9 +78,7 @@ func TestValidatePurchaseTellsApart(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
 			got, err := answering(t, tt.answer).ValidatePurchase(t.Context(), "A")
-			if v := verdictOf(got, err); v != tt.want {
-				t.Errorf("%s (%+v, %v), want %s", v, got, err, tt.want)
-			}
+			expect.Equalf(t, verdictOf(got, err), tt.want, "(%+v, %v)", got, err)
 			if !got.Valid && got.Purchase.PurchaseCode != "" {
 				t.Errorf("a purchase came with an answer that is not valid: %+v", got)
 			}
@@ -161,10 +162,7 @@ func TestValidatePurchaseReadsBothGenerations(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			body, err := os.ReadFile("testdata/" + tt.file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			body := must.Get(os.ReadFile("testdata/" + tt.file))(t)
 			got, err := answering(t, odd{body: string(body)}).ValidatePurchase(t.Context(), "7c0f3b1e")
 			if err != nil || !got.Valid {
 				t.Fatalf("got %+v, %v", got, err)

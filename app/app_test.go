@@ -15,6 +15,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/app"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
 
@@ -30,21 +32,12 @@ type shop struct {
 // newShop creates the license for shop.example, and serves settings under /de of a server on this machine.
 func newShop(t *testing.T, settings http.HandlerFunc) *shop {
 	t.Helper()
-	key, err := license.NewSigningKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, err := license.NewKeySet(key.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := license.Sign(license.License{
+	key := must.Get(license.NewSigningKey())(t)
+	keys := must.Get(license.NewKeySet(key.Public()))(t)
+	text := must.Get(license.Sign(license.License{
 		ID: "one", Issuer: "https://store.example", IssuedAt: now, Expires: now.AddDate(1, 0, 0), ItemID: 1229, ItemName: "Rain",
 		LicenseType: "Regular", Purchase: strings.Repeat("0f", 16), Domain: "shop.example", Domains: []string{"shop.example", "127.0.0.1"},
-	}, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, key))(t)
 	s := &shop{key: key}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.asked = append(s.asked, r.Method+" "+r.URL.RequestURI())
@@ -63,20 +56,13 @@ const settings = `{"appName":"Rain","pushEnabled":true,"pushAppId":"","retries":
 
 func TestStartOpensTheLicenseAndReadsTheSettings(t *testing.T) {
 	s := newShop(t, answer(settings))
-	started, err := app.Start(t.Context(), s.options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	started := must.Get(app.Start(t.Context(), s.options))(t)
 	want := app.Settings{"appName": "Rain", "pushEnabled": true, "pushAppId": "", "retries": json.Number("1.50")}
-	if diff := cmp.Diff(want, started.Settings); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, cmp.Diff(want, started.Settings), "")
 	if started.License.ItemName != "Rain" || started.Domain != "shop.example" {
 		t.Errorf("%+v", started)
 	}
-	if diff := cmp.Diff([]string{"GET /de/api-addons/app/settings"}, s.asked); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, cmp.Diff([]string{"GET /de/api-addons/app/settings"}, s.asked), "")
 }
 
 func TestTheDomainIsThatOfTheSiteUnlessGiven(t *testing.T) {
@@ -118,11 +104,7 @@ func TestALicenseThatIsNotGoodStartsNothing(t *testing.T) {
 func TestARevokedLicenseStartsNothing(t *testing.T) {
 	s := newShop(t, answer(settings))
 	list := func(expires time.Time, ids ...string) string {
-		text, err := license.SignRevoked(license.Revoked{Issuer: "https://store.example", IssuedAt: now, Expires: expires, IDs: ids}, s.key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
+		return must.Get(license.SignRevoked(license.Revoked{Issuer: "https://store.example", IssuedAt: now, Expires: expires, IDs: ids}, s.key))(t)
 	}
 	later := now.Add(time.Hour)
 	for _, tt := range []struct {

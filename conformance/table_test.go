@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 var update = flag.Bool("update", false, "write docs/iap-conformance.md anew")
@@ -56,15 +57,10 @@ func compareTable(t *testing.T, o *outcomes) {
 		return
 	}
 	if *update {
-		if err := os.WriteFile(tableFile, []byte(page), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(tableFile, []byte(page), 0o644))
 		return
 	}
-	committed, err := os.ReadFile(tableFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	committed := must.Get(os.ReadFile(tableFile))(t)
 	if diff := cmp.Diff(string(committed), page); diff != "" {
 		t.Errorf("run go test ./conformance -update (-page +run):\n%s", diff)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/docs"
+	"github.com/countersign/countersign/internal/must"
 )
 
 var (
@@ -17,11 +18,7 @@ var (
 
 func manuals(t *testing.T) []docs.Manual {
 	t.Helper()
-	list, err := docs.Render("/shop/docs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
+	return must.Get(docs.Render("/shop/docs"))(t)
 }
 
 func TestEveryManualHasATitleASummaryAndSections(t *testing.T) {
@@ -82,10 +79,7 @@ func TestEveryLinkOfTheFilesLeadsToAFile(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Get(os.ReadFile(file))(t)
 		for _, match := range link.FindAllStringSubmatch(string(source), -1) {
 			if _, err := os.Stat(match[1]); err != nil {
 				t.Errorf("%s links to %s: %v", file, match[1], err)

@@ -6,19 +6,13 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/docs"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func reference(t *testing.T, file string) docs.Reference {
 	t.Helper()
-	source, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := docs.ReadReference(source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	source := must.Get(os.ReadFile(file))(t)
+	return must.Get(docs.ReadReference(source))(t)
 }
 
 func operation(t *testing.T, r docs.Reference, id string) docs.Operation {

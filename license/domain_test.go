@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/license"
 )
 
@@ -226,9 +227,7 @@ func TestIsFree(t *testing.T) {
 		{"staging.shop.example", true}, {"staging.example", true}, {"mystaging.shop.example", false}, {"stagingx.shop.example", false},
 	}
 	for _, tt := range tests {
-		if got := license.IsFree(tt.host, staging...); got != tt.want {
-			t.Errorf("IsFree(%q) = %v", tt.host, got)
-		}
+		expect.Equalf(t, license.IsFree(tt.host, staging...), tt.want, "IsFree(%q)", tt.host)
 	}
 }
 
@@ -289,8 +288,6 @@ func TestCovers(t *testing.T) {
 		{"localhost", "127.0.0.1", false},
 	}
 	for _, tt := range tests {
-		if got := license.Covers(tt.domain, tt.host); got != tt.want {
-			t.Errorf("Covers(%q, %q) = %v", tt.domain, tt.host, got)
-		}
+		expect.Equalf(t, license.Covers(tt.domain, tt.host), tt.want, "Covers(%q, %q)", tt.domain, tt.host)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
 
@@ -13,10 +14,7 @@ import (
 // the very header and payload that it was made for.
 func FuzzOpen(f *testing.F) {
 	file := readVectors(f)
-	keys, err := license.ReadKeySet(file.KeySet)
-	if err != nil {
-		f.Fatal(err)
-	}
+	keys := must.Get(license.ReadKeySet(file.KeySet))(f)
 	signed := map[string]bool{}
 	for _, v := range file.Vectors {
 		signed[strings.TrimSpace(v.License)] = true
@@ -87,10 +85,7 @@ func FuzzReadKeySet(f *testing.F) {
 		if err != nil {
 			return
 		}
-		written, err := set.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		written := must.Get(set.MarshalJSON())(t)
 		if again, err := license.ReadKeySet(written); err != nil || again.Len() != set.Len() {
 			t.Fatalf("%s: %v", written, err)
 		}

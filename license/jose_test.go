@@ -10,6 +10,8 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
 
@@ -17,23 +19,15 @@ import (
 
 func TestAJOSELibraryReadsOurKeySetAndOpensOurLicense(t *testing.T) {
 	key := newKey(t)
-	text, err := newSet(t, key, newKey(t)).MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(newSet(t, key, newKey(t)).MarshalJSON())(t)
 	var set jose.JSONWebKeySet
 	if err := json.Unmarshal(text, &set); err != nil || len(set.Keys) != 2 {
 		t.Fatalf("%d keys, %v", len(set.Keys), err)
 	}
-	token, err := jwt.ParseSigned(mustSign(t, rain(), key), []jose.SignatureAlgorithm{jose.EdDSA})
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(jwt.ParseSigned(mustSign(t, rain(), key), []jose.SignatureAlgorithm{jose.EdDSA}))(t)
 	var standard jwt.Claims
 	var own map[string]any
-	if err := token.Claims(set.Key(key.ID())[0].Key, &standard, &own); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, token.Claims(set.Key(key.ID())[0].Key, &standard, &own))
 	if standard.Issuer != "https://store.example" || standard.ID != rain().ID || !standard.Expiry.Time().Equal(rain().Expires) {
 		t.Errorf("claims %+v", standard)
 	}
@@ -46,9 +40,7 @@ func TestAJOSELibraryReadsOurKeySetAndOpensOurLicense(t *testing.T) {
 	if diff := cmp.Diff(want, own); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
-	if typ := token.Headers[0].ExtraHeaders["typ"]; typ != "countersign-license+jwt" {
-		t.Errorf("typ %v", typ)
-	}
+	expect.Equalf(t, token.Headers[0].ExtraHeaders["typ"], "countersign-license+jwt", "typ")
 }
 
 func TestOurKeyIDIsTheThumbprintOfTheKey(t *testing.T) {
@@ -61,36 +53,18 @@ func TestOurKeyIDIsTheThumbprintOfTheKey(t *testing.T) {
 
 func TestWeOpenWhatAJOSELibrarySigned(t *testing.T) {
 	private := jose.JSONWebKey{Key: currentKey, KeyID: currentKid}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: private}, (&jose.SignerOptions{}).WithType("countersign-license+jwt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	signed, err := signer.Sign([]byte(payload(nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := signed.CompactSerialize()
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{private.Public()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, err := license.ReadKeySet(set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	signer := must.Get(jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: private}, (&jose.SignerOptions{}).WithType("countersign-license+jwt")))(t)
+	signed := must.Get(signer.Sign([]byte(payload(nil))))(t)
+	text := must.Get(signed.CompactSerialize())(t)
+	set := must.Get(json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{private.Public()}}))(t)
+	keys := must.Get(license.ReadKeySet(set))(t)
 	if _, err := license.Open(text, keys, "shop.example", start); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestTheOrderOfTheHeadersMembersIsFree(t *testing.T) {
-	keys, err := license.ReadKeySet(testKeySet())
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Get(license.ReadKeySet(testKeySet()))(t)
 	for _, header := range []string{
 		`{"typ":"countersign-license+jwt","kid":"2026-current","alg":"EdDSA"}`,
 		`{ "kid": "2026-current", "typ": "countersign-license+jwt", "alg": "EdDSA" }`,

@@ -10,6 +10,8 @@ import (
 	"filippo.io/edwards25519"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
 
@@ -63,18 +65,13 @@ func TestAKeySetRefusesKeysThatNoStoreCanHave(t *testing.T) {
 			}
 		})
 	}
-	if len(orders) != 8 {
-		t.Errorf("%d of the 8 points of small order are in the table", len(orders))
-	}
+	expect.Equalf(t, len(orders), 8, "of the 8 points of small order are in the table")
 }
 
 // What a key of small order is dangerous for: here is a signature of a license that
 // nobody has made.
 func TestAKeyOfOrderOneVerifiesAForgery(t *testing.T) {
-	one, err := hex.DecodeString(badPoints[0].hex)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(hex.DecodeString(badPoints[0].hex))(t)
 	forged := append(one, make([]byte, 32)...)
 	if !ed25519.Verify(one, []byte("a license for every domain"), forged) {
 		t.Error("the standard library refuses it by itself now")

@@ -10,16 +10,15 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
 
 func TestAKeySetIsReadAsItWasWritten(t *testing.T) {
 	current, earlier := newKey(t), newKey(t)
 	set := newSet(t, current, earlier)
-	text, err := json.Marshal(set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(set))(t)
 	again, err := license.ReadKeySet(text)
 	if err != nil || again.Len() != 2 {
 		t.Fatalf("%v", err)
@@ -53,15 +52,10 @@ func TestNoWayOfPrintingShowsASigningKey(t *testing.T) {
 	key := newKey(t)
 	var log bytes.Buffer
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("key", "key", key)
-	text, err := json.Marshal(map[string]any{"key": key})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(map[string]any{"key": key}))(t)
 	printed := fmt.Sprintf("%v %+v %#v %s %q %x %d", key, key, key, key, key, key, key) + log.String() + string(text)
 	want := "license.SigningKey{" + key.ID() + "}"
-	if strings.Count(printed, want) != 9 {
-		t.Errorf("%s", printed)
-	}
+	expect.Equalf(t, strings.Count(printed, want), 9, "%s", printed)
 }
 
 func TestReadKeySet(t *testing.T) {
@@ -129,10 +123,7 @@ func TestAKeySetHasOneTo32Keys(t *testing.T) {
 func TestAKeySetKeepsItsOwnKeys(t *testing.T) {
 	key := newKey(t)
 	public := key.Public()
-	set, err := license.NewKeySet(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(license.NewKeySet(public))(t)
 	clear(public.Public)
 	if _, err := license.Open(mustSign(t, rain(), key), set, "shop.example", start); err != nil {
 		t.Error(err)

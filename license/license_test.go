@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
 
@@ -27,11 +28,7 @@ func rain() license.License {
 
 func newKey(t testing.TB) license.SigningKey {
 	t.Helper()
-	key, err := license.NewSigningKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
+	return must.Get(license.NewSigningKey())(t)
 }
 
 func newSet(t testing.TB, keys ...license.SigningKey) *license.KeySet {
@@ -40,28 +37,17 @@ func newSet(t testing.TB, keys ...license.SigningKey) *license.KeySet {
 	for _, k := range keys {
 		public = append(public, k.Public())
 	}
-	set, err := license.NewKeySet(public...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
+	return must.Get(license.NewKeySet(public...))(t)
 }
 
 func mustSign(t testing.TB, l license.License, key license.SigningKey) string {
 	t.Helper()
-	text, err := license.Sign(l, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(license.Sign(l, key))(t)
 }
 
 func TestOpenGivesWhatWasSigned(t *testing.T) {
 	key := newKey(t)
-	got, err := license.Open(mustSign(t, rain(), key), newSet(t, key), "www.shop.example", start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(license.Open(mustSign(t, rain(), key), newSet(t, key), "www.shop.example", start))(t)
 	if diff := cmp.Diff(rain(), got); diff != "" {
 		t.Errorf("signed -, opened +:\n%s", diff)
 	}
@@ -159,9 +145,7 @@ func BenchmarkOpen(b *testing.B) {
 	text, keys := mustSign(b, rain(), key), newSet(b, newKey(b), newKey(b), key)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := license.Open(text, keys, "www.shop.example", start); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(license.Open(text, keys, "www.shop.example", start))(b)
 	}
 }
 

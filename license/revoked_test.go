@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
 
@@ -20,11 +21,7 @@ func revokedList() license.Revoked {
 
 func mustSignRevoked(t testing.TB, r license.Revoked, key license.SigningKey) string {
 	t.Helper()
-	text, err := license.SignRevoked(r, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(license.SignRevoked(r, key))(t)
 }
 
 func TestOpenRevokedGivesWhatWasSigned(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
 
@@ -261,32 +262,19 @@ func strayBits(signature string) string {
 
 func readVectors(t testing.TB) vectors {
 	t.Helper()
-	text, err := os.ReadFile(vectorsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(vectorsFile))(t)
 	var v vectors
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &v))
 	return v
 }
 
 func TestTheVectorsFileIsWhatTheTableMakes(t *testing.T) {
-	want, err := json.MarshalIndent(makeVectors(), "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(json.MarshalIndent(makeVectors(), "", "  "))(t)
 	want = append(want, '\n')
 	if *update {
-		if err := os.WriteFile(vectorsFile, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(vectorsFile, want, 0o644))
 	}
-	got, err := os.ReadFile(vectorsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(os.ReadFile(vectorsFile))(t)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("run go test ./license -update (-table +file):\n%s", diff)
 	}
@@ -294,10 +282,7 @@ func TestTheVectorsFileIsWhatTheTableMakes(t *testing.T) {
 
 func TestVectors(t *testing.T) {
 	file := readVectors(t)
-	keys, err := license.ReadKeySet(file.KeySet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Get(license.ReadKeySet(file.KeySet))(t)
 	for _, v := range file.Vectors {
 		t.Run(v.Name, func(t *testing.T) {
 			l, err := license.Open(v.License, keys, v.Host, time.Unix(v.At, 0))

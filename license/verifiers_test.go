@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // The verifiers that people copy out of docs/license.md are run here, as they are printed there, on all vectors.
@@ -106,14 +107,9 @@ func runVerifier(t *testing.T, v verifier) (codes []string) {
 	dir := t.TempDir()
 	runner := filepath.Join(dir, "run"+filepath.Ext(v.file))
 	for path, text := range map[string]string{filepath.Join(dir, v.file): manualBlock(t, v.fence), runner: v.runner} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	vectors, err := filepath.Abs(vectorsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	vectors := must.Get(filepath.Abs(vectorsFile))(t)
 	out, err := exec.Command(v.program, runner, vectors).Output()
 	if err == nil {
 		err = json.Unmarshal(out, &codes)
@@ -131,10 +127,7 @@ func runVerifier(t *testing.T, v verifier) (codes []string) {
 // manualBlock is the first block of a language in the manual.
 func manualBlock(t *testing.T, fence string) string {
 	t.Helper()
-	text, err := os.ReadFile("../docs/license.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../docs/license.md"))(t)
 	_, rest, found := strings.Cut(string(text), "\n```"+fence+"\n")
 	block, _, closed := strings.Cut(rest, "\n```\n")
 	if !found || !closed {
@@ -144,10 +137,7 @@ func manualBlock(t *testing.T, fence string) string {
 }
 
 func TestTheManualNamesEveryRefusal(t *testing.T) {
-	text, err := os.ReadFile("../docs/license-reference.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../docs/license-reference.md"))(t)
 	for _, v := range makeVectors().Vectors {
 		if v.Error != "" && !strings.Contains(string(text), "| `"+v.Error+"` |") {
 			t.Errorf("%s is not in docs/license-reference.md", v.Error)

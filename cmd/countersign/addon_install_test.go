@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // The three checks of an installation (spec 4.5), from an empty folder.
@@ -64,10 +65,7 @@ type browser struct {
 
 func newBrowser(t *testing.T, site string) *browser {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	jar := must.Get(cookiejar.New(nil))(t)
 	return &browser{t, site, &http.Client{Jar: jar}}
 }
 

@@ -27,13 +27,8 @@ func addWebhooks(m *web.Metrics, figures *measure.Value[addon.Figures]) {
 			return []web.Sample{{Value: float64(w.Active), Labels: []string{"active"}}, {Value: float64(w.Failing), Labels: []string{"failing"}}, {Value: float64(w.Paused), Labels: []string{"paused"}}}
 		},
 	})
-	m.Add(web.Metric{
-		Name: "countersign_webhook_failing_seconds", Help: "For how long all deliveries of a webhook have failed; the longest of all webhooks.",
-		Read: func() []web.Sample {
-			f, known := figures.Last()
-			return web.Known(f.Webhooks.FailingFor.Seconds(), known)
-		},
-	})
+	addGauge(m, figures, "countersign_webhook_failing_seconds", "For how long all deliveries of a webhook have failed; the longest of all webhooks.",
+		func(f addon.Figures) float64 { return f.Webhooks.FailingFor.Seconds() })
 }
 
 func addMembers(m *web.Metrics, figures *measure.Value[addon.Figures]) {
@@ -49,18 +44,8 @@ func addMembers(m *web.Metrics, figures *measure.Value[addon.Figures]) {
 			return all
 		},
 	})
-	m.Add(web.Metric{
-		Name: "countersign_purchases_unacknowledged", Help: "Purchases that the app store has not confirmed as acknowledged.",
-		Read: func() []web.Sample {
-			f, known := figures.Last()
-			return web.Known(float64(f.Members.Unacknowledged), known)
-		},
-	})
-	m.Add(web.Metric{
-		Name: "countersign_purchases_unacknowledged_seconds", Help: "For how long the first of them has waited. Google refunds it after three days.",
-		Read: func() []web.Sample {
-			f, known := figures.Last()
-			return web.Known(f.Members.UnacknowledgedFor.Seconds(), known)
-		},
-	})
+	addGauge(m, figures, "countersign_purchases_unacknowledged", "Purchases that the app store has not confirmed as acknowledged.",
+		func(f addon.Figures) float64 { return float64(f.Members.Unacknowledged) })
+	addGauge(m, figures, "countersign_purchases_unacknowledged_seconds", "For how long the first of them has waited. Google refunds it after three days.",
+		func(f addon.Figures) float64 { return f.Members.UnacknowledgedFor.Seconds() })
 }

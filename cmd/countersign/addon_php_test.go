@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 const updatePHP = "../../deploy/api-addons/update.php"
@@ -19,10 +20,7 @@ const updatePHP = "../../deploy/api-addons/update.php"
 // php runs update.php as from a terminal, on an addon of its own.
 func php(t *testing.T, dir string, env []string, args ...string) result {
 	t.Helper()
-	path, err := filepath.Abs(updatePHP)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(filepath.Abs(updatePHP))(t)
 	c := exec.Command("php", append([]string{path}, args...)...)
 	c.Dir = dir
 	c.Env = append(os.Environ(), append([]string{envAddonData + "=" + filepath.Join(dir, "data"), "COUNTERSIGN_BIN=", envAddonConfig + "=" + noConfig}, env...)...)
@@ -44,10 +42,7 @@ func TestUpdatePHPRunsTheUpdateFromATerminal(t *testing.T) {
 	if r := php(t, dir, nil); r.code != 0 || !strings.Contains(r.out, "✓ Create the first API key and API secret") {
 		t.Errorf("the program of PATH: exit %d, %s%s", r.code, r.out, r.err)
 	}
-	program, err := exec.LookPath("countersign")
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(exec.LookPath("countersign"))(t)
 	bare := []string{"PATH=/nowhere", "COUNTERSIGN_BIN=" + program}
 	if php, err := exec.LookPath("php"); err == nil {
 		bare[0] = "PATH=" + filepath.Dir(php)
@@ -75,10 +70,7 @@ func TestUpdatePHPPassesTheExitCodeOn(t *testing.T) {
 func TestUpdatePHPRefusesTheWeb(t *testing.T) {
 	dbtest.NeedProgram(t, "php")
 	dir := t.TempDir()
-	answer, err := http.Get(phpServer(t, dir) + "/update.php")
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.Get(phpServer(t, dir) + "/update.php"))(t)
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusForbidden || answer.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("status %d, %v", answer.StatusCode, answer.Header)
@@ -92,10 +84,7 @@ func TestUpdatePHPRefusesTheWeb(t *testing.T) {
 func phpServer(t *testing.T, dir string) string {
 	t.Helper()
 	for range 5 { // another program may take the port that was free a moment ago
-		free, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		free := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		addr := free.Addr().String()
 		free.Close()
 		c := exec.CommandContext(t.Context(), "php", "-S", addr, "-t", filepath.Dir(updatePHP))
@@ -104,9 +93,7 @@ func phpServer(t *testing.T, dir string) string {
 		if err == nil {
 			err = c.Start()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		line, _ := bufio.NewReader(said).ReadString('\n')
 		if strings.Contains(line, "started") {
 			t.Cleanup(func() {
@@ -127,17 +114,10 @@ func TestUpdatePHPPutsTheDataBesideTheWebRoot(t *testing.T) {
 	dbtest.NeedProgram(t, "php")
 	base := t.TempDir()
 	addons := filepath.Join(base, "site", "blog", "api-addons")
-	shim, err := os.ReadFile(updatePHP)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(addons, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	shim := must.Get(os.ReadFile(updatePHP))(t)
+	must.Do(t, os.MkdirAll(addons, 0o755))
 	for path, text := range map[string][]byte{filepath.Join(addons, "update.php"): shim, filepath.Join(base, "site", "index.php"): nil} {
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, text, 0o644))
 	}
 	c := exec.Command("php", filepath.Join(addons, "update.php"))
 	c.Dir = addons

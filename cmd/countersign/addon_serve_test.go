@@ -9,14 +9,13 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestAddonServeNamesAllWrongFlagsAtOnce(t *testing.T) {
 	r := command(t, t.TempDir(), "addon", "serve", "--listen", "8080", "--base-url", "site.example", "--trusted-proxy", "10.0.0.0/99",
 		"--log", "loud", "--fail-limit", "-1", "--idle-timeout", "0s", "--metrics", "x", "--allow-private", "8.8.8.0/24")
-	if r.code != cli.ExitUsage {
-		t.Errorf("exit %d", r.code)
-	}
+	expect.Equalf(t, r.code, cli.ExitUsage, "exit")
 	for _, flag := range []string{"--listen: ", "--base-url: ", "--trusted-proxy: ", "--log: ", "--fail-limit: ", "--idle-timeout: ", "--metrics: ", "--allow-private: 8.8.8.0/24 is not a private network"} {
 		if !strings.Contains(r.err, flag) {
 			t.Errorf("%q does not name %s", r.err, flag)
@@ -92,9 +91,7 @@ func TestAddonServeWaitsForPostgreSQL(t *testing.T) {
 	s.wantSetupLink(s.said["addon_url"] + "/admincp/setup")
 	s.awaitStatus("/readyz", http.StatusOK)
 	s.awaitStatus("/api-addons/app/settings", http.StatusOK)
-	if code := s.stop(); code != 0 {
-		t.Errorf("exit %d: %s", code, s.stderr)
-	}
+	expect.Equalf(t, s.stop(), 0, "exit: %s", s.stderr)
 }
 
 func TestAnAddonUnderAPrefixServesBothKindsOfPaths(t *testing.T) {
@@ -123,9 +120,7 @@ func TestTheAddonsMetricsHaveAListenerOfTheirOwn(t *testing.T) {
 	if status, body := fetch(t, s.said["metrics_url"]); status != http.StatusOK || !strings.Contains(body, `route="/healthz",status="200"} 1`) {
 		t.Errorf("metrics: %d %s", status, body)
 	}
-	if code := s.stop(); code != 0 {
-		t.Errorf("exit %d: %s", code, s.stderr)
-	}
+	expect.Equalf(t, s.stop(), 0, "exit: %s", s.stderr)
 }
 
 func TestAServerReportsAnotherAddressOfTheAppsStore(t *testing.T) {

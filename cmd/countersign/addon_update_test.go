@@ -8,6 +8,8 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -31,11 +33,8 @@ func TestAnUpdateWaitsForTheBackupOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	mustRunAt(t, dir, "", "addon", "update")
-	db, err := sqldb.Open(t.Context(), sqldb.Options{Path: filepath.Join(dir, "addon.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.Queries().Exec(t.Context(), `DELETE FROM credentials`) // so that there is something to do
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{Path: filepath.Join(dir, "addon.db")}))(t)
+	_, err := db.Queries().Exec(t.Context(), `DELETE FROM credentials`) // so that there is something to do
 	if closed := db.Close(); err != nil || closed != nil {
 		t.Fatal(err, closed)
 	}
@@ -47,9 +46,7 @@ func TestAnUpdateWaitsForTheBackupOfAnotherProcess(t *testing.T) {
 	}
 	var out bytes.Buffer
 	said := &onText{text: "Another backup is being written. The update waits for it", fn: func() {
-		if err := other.Unlock(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, other.Unlock())
 	}}
 	code := run(t.Context(), []string{"addon", "update"}, environment{envAddonData: dir}.lookup, strings.NewReader(""), &out, said)
 	if code != 0 || strings.Count(said.String(), said.text) != 1 || !strings.Contains(out.String(), "✓ Back up the database") {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"software.sslmate.com/src/go-pkcs12"
 )
 
@@ -31,17 +32,12 @@ func makeKeystore(t *testing.T, password string) (path string) {
 
 func TestTheSigningKeyIsRSA2048AndValidFor10000Days(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(makeKeystore(t, "correct horse"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(makeKeystore(t, "correct horse")))(t)
 	if _, _, err := pkcs12.Decode(text, "wrong horse"); err == nil {
 		t.Error("it opens with another password")
 	}
 	private, cert, err := pkcs12.Decode(text, "correct horse")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	key, ok := private.(*rsa.PrivateKey)
 	if !ok || key.N.BitLen() != 2048 || !key.PublicKey.Equal(cert.PublicKey) {
 		t.Errorf("the key is a %T", private)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
 
@@ -23,29 +25,15 @@ type site struct {
 // newSite issues a license for shop.example and serves settings.
 func newSite(t *testing.T, settings func(http.ResponseWriter)) *site {
 	t.Helper()
-	key, err := license.NewSigningKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := license.Sign(license.License{
+	key := must.Get(license.NewSigningKey())(t)
+	text := must.Get(license.Sign(license.License{
 		ID: "one", Issuer: "https://store.example", IssuedAt: time.Unix(1767225600, 0), ItemID: 1229, ItemName: "Rain\x1b[2J",
 		LicenseType: "Regular", Purchase: strings.Repeat("0f", 16), Domain: "shop.example", Domains: []string{"shop.example"},
-	}, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := license.NewKeySet(key.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
-	jwks, err := set.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, key))(t)
+	set := must.Get(license.NewKeySet(key.Public()))(t)
+	jwks := must.Get(set.MarshalJSON())(t)
 	s := &site{license: filepath.Join(t.TempDir(), "license.jwt")}
-	if err := os.WriteFile(s.license, []byte(text+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(s.license, []byte(text+"\n"), 0o600))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.asked = append(s.asked, r.URL.Path)
 		switch r.URL.Path {
@@ -102,9 +90,7 @@ func TestAppStartDoesNotAskASiteForAnotherDomain(t *testing.T) {
 	if r.code != cli.ExitNo || r.out != "" || !strings.Contains(r.err, "is for shop.example, not for evil.test") {
 		t.Errorf("exit %d, stdout %q, stderr %q", r.code, r.out, r.err)
 	}
-	if strings.Join(s.asked, " ") != "/.well-known/jwks.json" {
-		t.Errorf("asked for %q", s.asked)
-	}
+	expect.Equalf(t, strings.Join(s.asked, " "), "/.well-known/jwks.json", "asked for %q", s.asked)
 }
 
 func TestAppStartSaysTheLicenseIsGoodBeforeItFailsOnSettings(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/config"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // otherValues are three values of each setting, in the form of a flag, that differ from its default.
@@ -39,9 +41,7 @@ func shownSetting(t *testing.T, env environment, service, key string, flags ...s
 	}
 	for line := range strings.Lines(r.out) {
 		var v configView
-		if err := json.Unmarshal([]byte(line), &v); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &v))
 		if v.Setting == key {
 			return v
 		}
@@ -79,9 +79,7 @@ func TestEachSettingHasOneOrderOfPrecedence(t *testing.T) {
 				env[s.Variable] = values[1]
 				v = shownSetting(t, env, l.service(), s.Key)
 				want(v, "variable", values[1])
-				if v.Variable != s.Variable {
-					t.Errorf("the variable is %s, want %s", v.Variable, s.Variable)
-				}
+				expect.Equalf(t, v.Variable, s.Variable, "the variable")
 				want(shownSetting(t, env, l.service(), s.Key, "--"+s.Key+"="+values[2]), "flag", values[2])
 				env[s.Variable] = setEmpty
 				if r := commandIn(t, env, "config", "show"); r.code != cli.ExitUsage || !strings.Contains(r.err, s.Variable+" is set but empty") {
@@ -94,11 +92,7 @@ func TestEachSettingHasOneOrderOfPrecedence(t *testing.T) {
 
 func mustJSON(t *testing.T, v any) []byte {
 	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(json.Marshal(v))(t)
 }
 
 // A setting that serve reads is one whose wrong value it names: here all that have rules of their own.
@@ -146,13 +140,11 @@ func inSystem(t *testing.T, folder string, env environment, args ...string) resu
 
 func TestTheDefaultFileIsReadByTheCommandsOfItsService(t *testing.T) {
 	system, ours := t.TempDir(), t.TempDir()
-	must(t, ours, "store", "workspace", "create", "ada")
+	mustRun(t, ours, "store", "workspace", "create", "ada")
 	list := []string{"store", "workspace", "list"}
 	put := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(system, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(system, name), []byte(text), 0o600))
 	}
 	put("store.toml", "data = '"+ours+"'\n")
 	put("addon.toml", "bogus = 1\n")
@@ -235,10 +227,7 @@ func TestAPathOfInitIsThatOfItsFlag(t *testing.T) {
 			t.Fatalf("exit %d: %s", r.code, r.err)
 		}
 		for key, text := range given {
-			want, err := filepath.Abs(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(filepath.Abs(text))(t)
 			if v := shownSetting(t, environment{l.envConfig: path}, l.service(), key); v.Value != want {
 				t.Errorf("%s is %v in the file, want %s", key, v.Value, want)
 			}
@@ -348,17 +337,10 @@ func TestConfigShowRefusesFlagsOfTheOtherService(t *testing.T) {
 func TestAServerWarnsOfAPasswordThatAllCanRead(t *testing.T) {
 	root := newTree()
 	serve, _, err := root.Find([]string{"store", "serve"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	path := writeFile(t, "db = 'postgres://u:hunter2@127.0.0.1:1/d'\n")
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	file, err := config.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(path, 0o644))
+	file := must.Get(config.Read(path))(t)
 	a := &app{configs: map[string]*config.File{"store": file}}
 	found := a.exposedConfig(serve, storeLocation)
 	if len(found) != 1 || found[0].Fix != "chmod o-r "+path || strings.Contains(found[0].What, "hunter2") {

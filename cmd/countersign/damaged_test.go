@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -17,11 +18,8 @@ const pageBytes = 4096
 // damagePage overwrites a page of a SQLite file that nobody has open.
 func damagePage(t *testing.T, path string, page int64) {
 	t.Helper()
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = f.WriteAt(bytes.Repeat([]byte{0xff}, pageBytes), page*pageBytes)
+	f := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
+	_, err := f.WriteAt(bytes.Repeat([]byte{0xff}, pageBytes), page*pageBytes)
 	if closed := f.Close(); err != nil || closed != nil {
 		t.Fatal(err, closed)
 	}
@@ -41,10 +39,7 @@ func TestDoctorNamesTheFileOfABrokenPage(t *testing.T) {
 			backup := filepath.Join(dir, "backups", strings.TrimSuffix(service.file, ".db")+"-20260102T030405Z.db")
 			mkdir(t, filepath.Dir(backup))
 			write(t, backup, []byte("a backup"))
-			sound, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			sound := must.Get(os.ReadFile(path))(t)
 			pages, found := int64(len(sound)/pageBytes), 0
 			for page := int64(1); page < pages; page += max(pages/12, 1) {
 				write(t, path, sound)
@@ -75,10 +70,7 @@ func TestBrokenPageIsToldOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	mustRunAt(t, dir, "", "store", "workspace", "create", "ada")
 	path := filepath.Join(dir, "store.db")
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(path))(t)
 	for page := int64(1); page < info.Size()/pageBytes; page++ {
 		damagePage(t, path, page)
 	}
@@ -93,14 +85,9 @@ func TestFailedUpdateNamesItsCause(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		at.Dir = filepath.Join(at.Dir, "data")
 		mustRunAt(t, at.Dir, at.URL, "addon", "update", "--web-token")
-		db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "addon.db")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "addon.db")}))(t)
 		defer db.Close()
-		if _, err := db.Queries().Exec(t.Context(), `CREATE TABLE packages (somebody_elses text)`); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Queries().Exec(t.Context(), `CREATE TABLE packages (somebody_elses text)`))(t)
 		code, out := runAt(t, at.Dir, at.URL, "addon", "update")
 		_, failure, _ := strings.Cut(out, "error: ")
 		if code != cli.ExitFailed || !strings.Contains(failure, "packages") || strings.Count(failure, "\n") != 1 || strings.Contains(out, "the log") {

@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // Doctor fails when a site serves the key file of its data folder, and only then.
@@ -25,16 +27,11 @@ func TestDoctorFetchesItsKeyFile(t *testing.T) {
 		}
 	}
 	other := t.TempDir()
-	if _, err := keyfile.Create(other); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(keyfile.Create(other))(t)
 	moved := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(base, "site"))))
 	defer moved.Close()
 	files := func(dir string) http.Handler { return http.FileServer(http.Dir(filepath.Join(base, dir))) }
-	otherKey, err := os.ReadFile(filepath.Join(other, keyfile.FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	otherKey := must.Get(os.ReadFile(filepath.Join(other, keyfile.FileName)))(t)
 	says := func(text string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) })
 	}
@@ -79,7 +76,7 @@ func TestDoctorSaysThatASiteDoesNotAnswer(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()
 	dir := filepath.Join(t.TempDir(), "data")
-	must(t, dir, "store", "workspace", "create", "ada")
+	mustRun(t, dir, "store", "workspace", "create", "ada")
 	r := commandIn(t, environment{envData: dir, envURL: s.URL}, "doctor")
 	if r.code != cli.ExitOK || !strings.Contains(r.out, "skipped  web access ") || !strings.Contains(r.out, "connection refused") {
 		t.Errorf("exit %d, %s%s", r.code, r.out, r.err)
@@ -97,9 +94,7 @@ func TestSiteAddress(t *testing.T) {
 		{"", "http://[::1]:8081", ""},
 		{"", "", ""},
 	} {
-		if got := siteAddress(c.given, c.served); got != c.want {
-			t.Errorf("given %q, served %q: %q, want %q", c.given, c.served, got, c.want)
-		}
+		expect.Equalf(t, siteAddress(c.given, c.served), c.want, "given %q, served %q", c.given, c.served)
 	}
 }
 

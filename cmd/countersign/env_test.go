@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestTheFlagWinsOverTheEnvironment(t *testing.T) {
 	ours, theirs := t.TempDir(), t.TempDir()
-	must(t, ours, "store", "workspace", "create", "ada")
-	must(t, theirs, "store", "workspace", "create", "bob")
+	mustRun(t, ours, "store", "workspace", "create", "ada")
+	mustRun(t, theirs, "store", "workspace", "create", "bob")
 	for name, args := range map[string][]string{
 		"the variable alone": {"store", "workspace", "list"},
 		"the flag after it":  {"store", "workspace", "list", "--data", theirs},
@@ -84,14 +86,9 @@ func TestAnEmptySettingIsAMistake(t *testing.T) {
 func TestSecretsComeFromFiles(t *testing.T) {
 	dir := shop(t)
 	key := filepath.Join(dir, "countersign.key")
-	text, err := os.ReadFile(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(key))(t)
 	elsewhere := filepath.Join(t.TempDir(), "key")
-	if err := os.Rename(key, elsewhere); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(key, elsewhere))
 	url := writeFile(t, "postgres://nobody:hunter2@127.0.0.1:1/none\n")
 	tests := []struct {
 		name string
@@ -140,9 +137,7 @@ func TestColoursAreForTerminals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &cli.Console{LookupEnv: tt.env.lookup, Flags: cli.Flags{NoColor: tt.flag}}
-			if got := a.Colour(tt.on, cli.Red, "no") != "no"; got != tt.want {
-				t.Errorf("coloured: %t", got)
-			}
+			expect.Equalf(t, a.Colour(tt.on, cli.Red, "no") != "no", tt.want, "coloured")
 		})
 	}
 }

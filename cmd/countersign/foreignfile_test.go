@@ -10,7 +10,9 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // A file in the database's place is named, with what to do, and stays as it is.
@@ -34,9 +36,7 @@ func TestFileThatIsNotADatabaseIsNamed(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "data")
 				mustRunAt(t, dir, "", service.setUp...)
 				path := filepath.Join(dir, service.file)
-				if err := os.Remove(path); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Remove(path))
 				spoil(t, path)
 				backup := filepath.Join(dir, "backups", strings.TrimSuffix(service.file, ".db")+"-20260102T030405Z.db")
 				mkdir(t, filepath.Dir(backup))
@@ -48,9 +48,7 @@ func TestFileThatIsNotADatabaseIsNamed(t *testing.T) {
 						t.Errorf("%v: exit code %d: %s", command, code, out)
 					}
 				}
-				if digest(t, path) != kept {
-					t.Error("the file was changed")
-				}
+				expect.Equalf(t, digest(t, path), kept, "the file was changed")
 				args := []string{"doctor", "--addon-data", filepath.Join(dir, "none")}
 				if service.file == "addon.db" {
 					args = []string{"doctor", "--data", filepath.Join(dir, "none"), "--addon-data", dir}
@@ -69,16 +67,12 @@ func TestFileThatIsNotADatabaseIsNamed(t *testing.T) {
 
 func write(t *testing.T, path string, text []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, text, 0o600))
 }
 
 func mkdir(t *testing.T, path string) {
 	t.Helper()
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(path, 0o700))
 }
 
 // A key that a variable holds is named by that variable.
@@ -87,14 +81,9 @@ func TestWrongKeyOfTheEnvironmentIsNamed(t *testing.T) {
 		at.Dir = filepath.Join(at.Dir, "data")
 		mustRunAt(t, at.Dir, at.URL, "store", "workspace", "create", "ada")
 		other := t.TempDir()
-		if _, err := keyfile.Create(other); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(keyfile.Create(other))(t)
 		path := filepath.Join(other, keyfile.FileName)
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(path))(t)
 		for _, c := range []struct{ name, value, says string }{
 			{envKey, "nonsense", "The value of COUNTERSIGN_KEY is not a key file"},
 			{envKey, string(text), "The key in COUNTERSIGN_KEY is the one named "},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // The service of a package runs as a user of its own, and somebody forgets to name that user after sudo.
@@ -26,19 +27,14 @@ func TestACommandOfRootLeavesNoFileThatTheServiceCannotWrite(t *testing.T) {
 		return errors.Join(err, os.Chown(path, service, service))
 	})
 	err = errors.Join(err, os.WriteFile(earlier, nil, 0o600), os.Chtimes(earlier, time.Unix(1, 0), time.Unix(1, 0)), os.WriteFile(outside, nil, 0o600), os.Link(outside, linked))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	mustRunAt(t, dir, "", "store", "backup", "create")
 	mustRunAt(t, dir, "", "store", "rekey", "--yes")
 	beside := filepath.Join(filepath.Dir(dir), "store.toml")
 	for _, file := range []string{beside, filepath.Join(dir, "store.toml")} {
 		mustRunAt(t, dir, "", "store", "init", "--data", dir, "--out", file)
 	}
-	info, err := os.Stat(beside)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(beside))(t)
 	if uid, gid, _ := health.Owner(info); uid != 0 || gid != service || info.Mode() != 0o640 {
 		t.Errorf("the configuration beside the folder belongs to %d:%d, %v", uid, gid, info.Mode())
 	}

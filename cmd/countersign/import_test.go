@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestCtrlCEndsAnImportAndNothingIsWritten(t *testing.T) {
 	dir := t.TempDir()
-	must(t, dir, "store", "migrate", "up")
+	mustRun(t, dir, "store", "migrate", "up")
 	var file strings.Builder
 	file.WriteString(shopLines + "no JSON\n")
 	for i := range 5000 {
@@ -24,10 +26,8 @@ func TestCtrlCEndsAnImportAndNothingIsWritten(t *testing.T) {
 	var out bytes.Buffer
 	code := run(ctx, []string{"store", "import", "--skip-bad", writeFile(t, file.String())}, environment{envData: dir}.lookup,
 		strings.NewReader(""), &out, cancelAt{"line 5:", cancel})
-	if code != cli.ExitInterrupted {
-		t.Errorf("exit %d", code)
-	}
-	if r := must(t, dir, "store", "export"); r.out != "" {
+	expect.Equalf(t, code, cli.ExitInterrupted, "exit")
+	if r := mustRun(t, dir, "store", "export"); r.out != "" {
 		t.Errorf("the store holds %s", r.out)
 	}
 }
@@ -35,9 +35,7 @@ func TestCtrlCEndsAnImportAndNothingIsWritten(t *testing.T) {
 func TestRejectedLinesThatCanNotBeKeptAreStillTold(t *testing.T) {
 	dir, file := t.TempDir(), writeFile(t, shopLines+"no JSON\n")
 	// A folder with something in it can't be removed to make place for the file.
-	if err := os.MkdirAll(file+".rejected.jsonl/x", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(file+".rejected.jsonl/x", 0o700))
 	if r := command(t, dir, "store", "import", file); r.code != cli.ExitFailed || !strings.Contains(r.err, "can't be removed") {
 		t.Errorf("exit %d, %q", r.code, r.err)
 	}

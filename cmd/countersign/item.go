@@ -285,7 +285,7 @@ func newItemSet(a *app) *cobra.Command {
   countersign store item set 1229 --wildcard --staging-host 'staging.*' --staging-host '*.preview.example'`,
 		PreRunE: cli.AnyChanged,
 	}, func(ctx context.Context, s *store.Store, id int64) error {
-		i, err := s.Licensing.SetRule(ctx, operator(), id, edits.Apply)
+		i, err := s.Licensing.SetRule(ctx, operator(), id, "", edits.Apply)
 		return a.showItem(ctx, s, "", i, err)
 	})
 	fs := c.Flags()

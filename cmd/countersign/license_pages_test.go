@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // answerTo sends a form to a server.
@@ -58,14 +59,9 @@ func TestAnAddonGetsItsLicenseFromAStore(t *testing.T) {
 	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
 		s := startServer(t, environment{envData: shop(t)}, "store", "serve")
-		a, err := addon.Open(t.Context(), addon.Options{Dir: db.Dir, URL: db.URL, Now: time.Now, AllowPrivate: loopback})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(addon.Open(t.Context(), addon.Options{Dir: db.Dir, URL: db.URL, Now: time.Now, AllowPrivate: loopback}))(t)
 		t.Cleanup(func() { _ = a.Close() })
-		if _, err := a.Setup.Update(t.Context(), operator(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(a.Setup.Update(t.Context(), operator(), nil))(t)
 		order := license.Order{Store: s.said["store_url"], Code: "code-1", Domain: "site.example", Tests: []string{"localhost"}}
 		made, err := a.Licenses.Make(t.Context(), operator(), order)
 		if err != nil || len(made) != 2 || !made[0].Opens("www.site.example") || !made[1].Opens("localhost") {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // A listenerAt says that it listens on an address.
@@ -53,7 +55,7 @@ func TestAServerSaysWhatOthersOfTheMachineCanRead(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
 			args := []string{command, "serve", "--data", dir}
 			if command == "addon" {
-				must(t, dir, "addon", "update", "--data", dir)
+				mustRun(t, dir, "addon", "update", "--data", dir)
 			}
 			s := startServer(t, environment{}, args...)
 			s.stop()
@@ -65,9 +67,7 @@ func TestAServerSaysWhatOthersOfTheMachineCanRead(t *testing.T) {
 				t.Fatalf("key files: %v, %v", keys, err)
 			}
 			for path, mode := range map[string]os.FileMode{dir: 0o755, keys[0]: 0o644} {
-				if err := os.Chmod(path, mode); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Chmod(path, mode))
 			}
 			s = startServer(t, environment{}, args...)
 			s.stop()

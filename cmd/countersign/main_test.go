@@ -84,8 +84,8 @@ func commandIn(t *testing.T, env environment, args ...string) result {
 	return result{code, stdout.String(), stderr.String()}
 }
 
-// must is command for the steps that a test stands on.
-func must(t *testing.T, dir string, args ...string) result {
+// mustRun is command for the steps that a test stands on.
+func mustRun(t *testing.T, dir string, args ...string) result {
 	t.Helper()
 	r := command(t, dir, args...)
 	if r.code != 0 {

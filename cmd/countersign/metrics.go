@@ -52,6 +52,20 @@ func readEvery[T any](l *server, interval time.Duration, read func(context.Conte
 	return v
 }
 
+// addGauge adds a number of a value that is read in the background.
+func addGauge[T any](m *web.Metrics, v *measure.Value[T], name, help string, number func(T) float64) {
+	addKnown(m, v, name, help, func(value T) (float64, bool) { return number(value), true })
+}
+
+// addKnown is addGauge for a number that a value may lack.
+func addKnown[T any](m *web.Metrics, v *measure.Value[T], name, help string, number func(T) (of float64, has bool)) {
+	m.Add(web.Metric{Name: name, Help: help, Read: func() []web.Sample {
+		value, known := v.Last()
+		of, has := number(value)
+		return web.Known(of, known && has)
+	}})
+}
+
 // auditIntact verifies the newest entries of the audit log.
 func (l *server) auditIntact(ctx context.Context) (bool, error) {
 	report, err := l.service.AuditChain().VerifyNewest(ctx, people.Operator("metrics"), people.NewestAudits)
@@ -106,15 +120,9 @@ func backupFailed(s backup.Schedule) bool { return s.Active && s.FailedAt.After(
 
 // addBackups adds the record of backups.
 func addBackups(m *web.Metrics, record *measure.Value[backupRecord]) {
-	add := func(name, help string, value func(backupRecord) float64) {
-		m.Add(web.Metric{Name: name, Help: help, Read: func() []web.Sample {
-			r, known := record.Last()
-			return web.Known(value(r), known)
-		}})
-	}
-	add("countersign_backup_verified_timestamp_seconds", "When the newest verified backup was created, in Unix time; 0 if no backup was verified.",
+	addGauge(m, record, "countersign_backup_verified_timestamp_seconds", "When the newest verified backup was created, in Unix time; 0 if no backup was verified.",
 		func(r backupRecord) float64 { return unixTime(r.Verified) })
-	add("countersign_backup_failed", "1 if the last scheduled backup failed; 0 without a schedule.", func(r backupRecord) float64 { return oneIf(r.Failed) })
+	addGauge(m, record, "countersign_backup_failed", "1 if the last scheduled backup failed; 0 without a schedule.", func(r backupRecord) float64 { return oneIf(r.Failed) })
 }
 
 // addDatabase adds how a database is reached, and whether its changes arrive.
@@ -177,20 +185,9 @@ func addFaults(m *web.Metrics, status func() sqldb.Status) {
 }
 
 func addFiles(m *web.Metrics, files *measure.Value[health.Files]) {
-	m.Add(web.Metric{
-		Name: "countersign_data_free_bytes", Help: "Free space on the disk of the data folder.",
-		Read: func() []web.Sample {
-			f, known := files.Last()
-			return web.Known(float64(f.FreeBytes), known && f.FreeBytes >= 0)
-		},
-	})
-	m.Add(web.Metric{
-		Name: "countersign_database_wal_bytes", Help: "Size of SQLite's write-ahead log; 0 on PostgreSQL.",
-		Read: func() []web.Sample {
-			f, known := files.Last()
-			return web.Known(float64(f.LogBytes), known)
-		},
-	})
+	addKnown(m, files, "countersign_data_free_bytes", "Free space on the disk of the data folder.",
+		func(f health.Files) (float64, bool) { return float64(f.FreeBytes), f.FreeBytes >= 0 })
+	addGauge(m, files, "countersign_database_wal_bytes", "Size of SQLite's write-ahead log; 0 on PostgreSQL.", func(f health.Files) float64 { return float64(f.LogBytes) })
 }
 
 // addJobs adds the background jobs, by their kind.
@@ -224,25 +221,12 @@ func addJobs(m *web.Metrics, rows *measure.Value[health.Rows], runs func() []job
 
 // addAudit adds the audit log, and when the database was checked.
 func addAudit(m *web.Metrics, rows *measure.Value[health.Rows], failing func() bool, intact *measure.Value[bool]) {
-	add := func(name, help string, value func(health.Rows) (float64, bool)) {
-		m.Add(web.Metric{Name: name, Help: help, Read: func() []web.Sample {
-			r, known := rows.Last()
-			number, has := value(r)
-			return web.Known(number, known && has)
-		}})
-	}
-	add("countersign_audit_unsealed", "Entries of the audit log without a seal.", func(r health.Rows) (float64, bool) { return float64(r.Unsealed), true })
-	add("countersign_audit_unsealed_seconds", "For how long the first of the entries without a seal has had none.",
-		func(r health.Rows) (float64, bool) { return r.UnsealedFor.Seconds(), true })
+	addGauge(m, rows, "countersign_audit_unsealed", "Entries of the audit log without a seal.", func(r health.Rows) float64 { return float64(r.Unsealed) })
+	addGauge(m, rows, "countersign_audit_unsealed_seconds", "For how long the first of the entries without a seal has had none.",
+		func(r health.Rows) float64 { return r.UnsealedFor.Seconds() })
 	m.Gauge("countersign_audit_seal_failing", "1 while entries of the audit log can't be sealed.", func() float64 { return oneIf(failing()) })
-	m.Add(web.Metric{
-		Name: "countersign_audit_intact", Help: "0 if the last check found that the newest 10,000 entries of the audit log were tampered with.",
-		Read: func() []web.Sample {
-			is, known := intact.Last()
-			return web.Known(oneIf(is), known)
-		},
-	})
-	add("countersign_database_checked_timestamp_seconds", "When a SQLite file was last found to be intact, in Unix time; 0 for never.",
+	addGauge(m, intact, "countersign_audit_intact", "0 if the last check found that the newest 10,000 entries of the audit log were tampered with.", oneIf)
+	addKnown(m, rows, "countersign_database_checked_timestamp_seconds", "When a SQLite file was last found to be intact, in Unix time; 0 for never.",
 		func(r health.Rows) (float64, bool) { return unixTime(r.CheckedAt), r.ChecksFile })
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/measure"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -82,7 +83,7 @@ func scrapeBoth(t *testing.T) (store, addon map[string]metricRow) {
 	s.get("/healthz")
 	_, _ = fetch(t, s.said["store_url"]+"/api/account/details") // without a key: a failure
 	dir := t.TempDir()
-	must(t, dir, "addon", "update", "--data", dir)
+	mustRun(t, dir, "addon", "update", "--data", dir)
 	a := startServer(t, environment{}, "addon", "serve", "--data", dir, "--metrics", "127.0.0.1:0")
 	_, _ = fetch(t, a.said["addon_url"]+"/healthz")
 	optional := readMetrics(scrapeOptional())
@@ -102,10 +103,7 @@ func scrapeBoth(t *testing.T) (store, addon map[string]metricRow) {
 // documentedMetrics are the rows of the tables of metrics in a manual.
 func documentedMetrics(t *testing.T, page string) map[string]metricRow {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../docs", page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("../../docs", page)))(t)
 	rows := map[string]metricRow{}
 	for _, m := range regexp.MustCompile("(?m)^\\| `(countersign_[a-z0-9_]+)` \\| ([a-z]+) \\| (.*) \\| (.*) \\|$").FindAllStringSubmatch(string(text), -1) {
 		rows[m[1]] = metricRow{m[2], strings.TrimSpace(m[3]), m[4]}
@@ -138,11 +136,7 @@ const alertFolder = "../../deploy/prometheus"
 
 func readAlerts(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(alertFolder, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(must.Get(os.ReadFile(filepath.Join(alertFolder, file)))(t))
 }
 
 // alertTests are the tests of the rules, by how often they evaluate them.

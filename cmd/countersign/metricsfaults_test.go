@@ -13,8 +13,10 @@ import (
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/certificate"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/measure"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/internal/webtest"
@@ -44,10 +46,7 @@ func TestMetricsFollowAnOutageOfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, dbtest.Postgres)
 	proxy := dbtest.NewProxy(t, db)
-	at, err := url.Parse(proxy.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := must.Get(url.Parse(proxy.URL))(t)
 	at.User = url.UserPassword(at.User.Username(), "hunter2hunter2")
 	s := startServer(t, environment{envData: db.Dir, envDB: at.String()}, "store", "serve", "--metrics", "127.0.0.1:0", "--pprof")
 	s.awaitMetric("countersign_database_feed_live", is(1))
@@ -90,14 +89,8 @@ func TestMetricsHaveTheValidityOfTheCertificate(t *testing.T) {
 	dir := t.TempDir()
 	own := webtest.NewCertificate(t, fixedNow(), "shop.example")
 	cert, key := own.Write(t, dir)
-	files, err := certificate.OpenFiles(certificate.FileOptions{Certificate: cert, Key: key, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	none, err := certificate.NewACME(certificate.ACMEOptions{Hosts: []string{"shop.example"}, Folder: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(certificate.OpenFiles(certificate.FileOptions{Certificate: cert, Key: key, Log: slog.New(slog.DiscardHandler)}))(t)
+	none := must.Get(certificate.NewACME(certificate.ACMEOptions{Hosts: []string{"shop.example"}, Folder: dir}))(t)
 	for rule, c := range map[string]struct {
 		of         certificates
 		begin, end int64
@@ -129,9 +122,7 @@ func TestABackupFailsOnlyOnASchedule(t *testing.T) {
 		"it failed, and then succeeded":   {backup.Schedule{Settings: backup.Settings{Active: true}, SucceededAt: later, FailedAt: noon}, false},
 		"it failed, and was switched off": {backup.Schedule{SucceededAt: noon, FailedAt: later}, false},
 	} {
-		if got := backupFailed(c.schedule); got != c.want {
-			t.Errorf("%s: %t", rule, got)
-		}
+		expect.Equalf(t, backupFailed(c.schedule), c.want, "%s", rule)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // named are commands that texts name. "countersign store" alone is no more than a noun.
@@ -21,7 +22,7 @@ var named = regexp.MustCompile("countersign ((?:store|addon|app)(?: [a-z]+(?:-[a
 // command that does not exist leads nobody on.
 func TestCommandsThatTextsNameExist(t *testing.T) {
 	root, found := newRoot(&app{Console: &cli.Console{}}), 0
-	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			if entry != nil && entry.Name() == "node_modules" {
 				return filepath.SkipDir
@@ -40,10 +41,7 @@ func TestCommandsThatTextsNameExist(t *testing.T) {
 			}
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if found < 150 {
 		t.Errorf("only %d commands were found", found)
 	}

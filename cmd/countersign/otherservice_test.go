@@ -14,7 +14,9 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -22,7 +24,7 @@ import (
 func digest(t *testing.T, dir string) string {
 	t.Helper()
 	var all []string
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			all = append(all, path)
 			return err
@@ -30,10 +32,7 @@ func digest(t *testing.T, dir string) string {
 		text, err := os.ReadFile(path)
 		all = append(all, fmt.Sprintf("%s %v %x", path, entry.Type(), sha256.Sum256(text)))
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return strings.Join(all, "\n")
 }
 
@@ -43,16 +42,10 @@ func catalog(t *testing.T, at dbtest.DB) string {
 	if at.URL == "" {
 		return ""
 	}
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL}))(t)
 	defer db.Close()
-	sum, err := sqldb.One(t.Context(), db.Queries(), sqldb.Value[string], `SELECT md5(coalesce(string_agg(relname || query_to_xml(format('SELECT * FROM %I', relname), false, false, '')::text, '' ORDER BY relname), ''))
-		FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'S')`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sum := must.Get(sqldb.One(t.Context(), db.Queries(), sqldb.Value[string], `SELECT md5(coalesce(string_agg(relname || query_to_xml(format('SELECT * FROM %I', relname), false, false, '')::text, '' ORDER BY relname), ''))
+		FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'S')`))(t)
 	return sum
 }
 
@@ -90,9 +83,7 @@ var (
 func wantRefused(t *testing.T, at dbtest.DB, dir string, commands [][]string, parts ...string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "empty.jsonl")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	root := filepath.Dir(at.Dir)
 	before, rows := digest(t, root), catalog(t, at)
 	for _, command := range commands {
@@ -100,9 +91,7 @@ func wantRefused(t *testing.T, at dbtest.DB, dir string, commands [][]string, pa
 			command = slices.Concat(command[:i], []string{file}, command[i+1:])
 		}
 		code, out := runAt(t, dir, at.URL, command...)
-		if code != cli.ExitConflict {
-			t.Errorf("%v: exit code %d: %s", command, code, out)
-		}
+		expect.Equalf(t, code, cli.ExitConflict, "%v: exit code: %s", command, out)
 		for _, part := range parts {
 			if !strings.Contains(out, part) {
 				t.Errorf("%v: %q does not say %q", command, out, part)
@@ -139,12 +128,8 @@ func TestFolderAndDatabaseOfTheOtherService(t *testing.T) {
 					return
 				}
 				other := map[string]string{"addon.db": "store.db", "store.db": "addon.db"}[c.file]
-				if err := os.Rename(filepath.Join(at.Dir, c.file), filepath.Join(at.Dir, other)); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.Remove(filepath.Join(at.Dir, strings.TrimSuffix(c.file, ".db")+".commits")); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Rename(filepath.Join(at.Dir, c.file), filepath.Join(at.Dir, other)))
+				must.Do(t, os.Remove(filepath.Join(at.Dir, strings.TrimSuffix(c.file, ".db")+".commits")))
 				for _, left := range []string{"update.lock", "setup-token"} {
 					_ = os.Remove(filepath.Join(at.Dir, left))
 				}
@@ -157,12 +142,8 @@ func TestFolderAndDatabaseOfTheOtherService(t *testing.T) {
 func TestKeyFileAloneIsNotANewFolder(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		at.Dir = filepath.Join(at.Dir, "data")
-		if err := os.Mkdir(at.Dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := keyfile.Create(at.Dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(at.Dir, 0o700))
+		must.Get(keyfile.Create(at.Dir))(t)
 		wantRefused(t, at, at.Dir, [][]string{{"store", "serve", "--listen", "127.0.0.1:0"}, {"store", "migrate", "up"}, {"store", "rekey", "--yes"}, {"addon", "serve", "--listen", "127.0.0.1:0"}},
 			"This folder is not new: it contains "+at.Dir)
 	})

@@ -16,6 +16,8 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func fixedNow() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
@@ -46,7 +48,7 @@ func TestRevokingAsksAPerson(t *testing.T) {
 			if tt.code == cli.ExitUsage && !strings.Contains(r.err, "--yes") {
 				t.Errorf("%q does not name --yes", r.err)
 			}
-			revoked := strings.Contains(must(t, dir, "store", "key", "list").out, "revoked")
+			revoked := strings.Contains(mustRun(t, dir, "store", "key", "list").out, "revoked")
 			if revoked != (tt.code == cli.ExitOK) {
 				t.Errorf("revoked: %t", revoked)
 			}
@@ -73,13 +75,13 @@ func TestRotatingWithinAnOverlapAsksAPerson(t *testing.T) {
 			if first.code != 0 || strings.Contains(first.err, "[y/N]") {
 				t.Fatalf("the first rotation: exit %d, %q", first.code, first.err)
 			}
-			value := must(t, dir, "store", "key", "reveal", "1").out
+			value := mustRun(t, dir, "store", "key", "reveal", "1").out
 			r := asPerson(t, t.Context(), dir, tt.typed, append([]string{"store", "key", "rotate", "1"}, tt.flags...)...)
 			asked := regexp.MustCompile(`Key 1 \("web" of ada\) was rotated before\. Its earlier value \(csk_….{4}\) works until 2026-11-22T12:00:00Z and would end now\. The key was never used\. Rotate it again\? \[y/N\]`).MatchString(r.err)
 			if r.code != tt.code || asked != tt.asked {
 				t.Errorf("exit %d, asked %t: %q", r.code, asked, r.err)
 			}
-			if rotated := must(t, dir, "store", "key", "reveal", "1").out != value; rotated != (tt.code == cli.ExitOK) {
+			if rotated := mustRun(t, dir, "store", "key", "reveal", "1").out != value; rotated != (tt.code == cli.ExitOK) {
 				t.Errorf("rotated: %t", rotated)
 			}
 		})
@@ -89,7 +91,7 @@ func TestRotatingWithinAnOverlapAsksAPerson(t *testing.T) {
 func TestTestModeWithMembersAsksAPerson(t *testing.T) {
 	at := sites.New(t, dbtest.SQLite)
 	addontest.AddPurchase(t, at, addondb.Purchase{UserID: "ana", Environment: "production", Application: "com.tuneful.app", Access: true})
-	must(t, "", "addon", "iap", "set", "iapSandboxEnabled", "1", "--data", at.Dir)
+	mustRun(t, "", "addon", "iap", "set", "iapSandboxEnabled", "1", "--data", at.Dir)
 	for _, tt := range []struct {
 		name, typed string
 		args        []string
@@ -133,9 +135,7 @@ func TestAPersonIsAskedForAPurchaseCode(t *testing.T) {
 func TestRekeyAsksAPersonAndNamesWhatIsDropped(t *testing.T) {
 	dir := shop(t)
 	key := filepath.Join(dir, "countersign.key")
-	if err := os.Remove(key); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(key))
 	r := asPerson(t, t.Context(), dir, "\n", "store", "rekey")
 	if r.code != cli.ExitFailed || !strings.Contains(r.err, "ada/web") {
 		t.Errorf("exit %d: %q", r.code, r.err)
@@ -146,7 +146,7 @@ func TestRekeyAsksAPersonAndNamesWhatIsDropped(t *testing.T) {
 	if r = asPerson(t, t.Context(), dir, "y\n", "store", "rekey"); r.code != 0 {
 		t.Errorf("exit %d: %q", r.code, r.err)
 	}
-	must(t, dir, "store", "purchase", "check", "code-1")
+	mustRun(t, dir, "store", "purchase", "check", "code-1")
 }
 
 func TestCtrlCEndsAQuestion(t *testing.T) {
@@ -154,9 +154,7 @@ func TestCtrlCEndsAQuestion(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	in, _ := io.Pipe() // nobody ever types
 	a := newPerson(dir, in, io.Discard, cancelAt{"[y/N]", cancel})
-	if code := a.execute(ctx, []string{"store", "key", "revoke", "1"}); code != cli.ExitInterrupted {
-		t.Errorf("exit %d", code)
-	}
+	expect.Equalf(t, a.execute(ctx, []string{"store", "key", "revoke", "1"}), cli.ExitInterrupted, "exit")
 }
 
 // cancelAt is a stderr that interrupts the program when it says something.
@@ -204,9 +202,7 @@ func template(stdin string, args ...string) *dbtest.Template {
 func writeFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file.jsonl")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 

@@ -192,7 +192,7 @@ issued stay; their files name the new type when they are fetched again.`,
 		Example: `  countersign store purchase set --id 17 --supported-until 2027-06-30
   countersign store purchase set --id 17 --supported-until none --license Extended --downloaded=false`,
 	}, a.changePurchase(func(s *store.Store, ctx context.Context, actor people.Actor, code string) (store.Purchase, error) {
-		return s.SetPurchase(ctx, actor, code, edits.Apply)
+		return s.SetPurchase(ctx, actor, code, "", edits.Apply)
 	}))
 	cli.EditVar(c.Flags(), &edits, "supported-until", "end of support: 2006-01-02 (the start of that day, UTC), 2006-01-02T15:04:05Z, or none",
 		func(t *store.PurchaseTerms) *countersign.Timestamp { return &t.SupportedUntil }, cli.ParseDate, "date")

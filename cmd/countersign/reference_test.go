@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/config"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -21,10 +22,7 @@ var referencePages = []string{"store.md", "addon-reference.md", "license-referen
 func tableRows(t *testing.T) (rows [][]string) {
 	t.Helper()
 	for _, page := range referencePages {
-		text, err := os.ReadFile(filepath.Join("../../docs", page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join("../../docs", page)))(t)
 		for line := range strings.SplitSeq(string(text), "\n") {
 			if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| `") && len(cells) >= 3 {
 				cells[0], cells[len(cells)-1] = strings.TrimPrefix(cells[0], "| "), strings.TrimSuffix(cells[len(cells)-1], " |")
@@ -115,10 +113,7 @@ func sourceVariables(t *testing.T) map[string]bool {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
 		}
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(file))(t)
 			if strings.HasSuffix(file, "_test.go") {
 				continue
 			}
@@ -198,10 +193,7 @@ func settingRow(s config.Setting) string {
 }
 
 func TestTheConfigurationPageHasEverySetting(t *testing.T) {
-	text, err := os.ReadFile("../../docs/configuration.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../docs/configuration.md"))(t)
 	rows := map[string]bool{}
 	for line := range strings.SplitSeq(string(text), "\n") {
 		if strings.Contains(line, "| `COUNTERSIGN_") {
@@ -238,16 +230,10 @@ func flagsWithVariables(c *cobra.Command, fn func(flag, variable string)) {
 
 // The text of a page names commands too, as in `countersign store key list`.
 func TestTheManualsNameCommandsThatExist(t *testing.T) {
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := must.Get(filepath.Glob("../../docs/*.md"))(t)
 	named := regexp.MustCompile("`countersign ([^`]+)`")
 	for _, page := range append(pages, "../../README.md", "../../SECURITY.md", "../../CONTRIBUTING.md") {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(page))(t)
 		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
 			words := strings.Fields(strings.NewReplacer("'", "", `"`, "", "…", "").Replace(m[1]))
 			if i := slices.Index(words, "--"); i >= 0 { // what follows is an argument

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 )
 
 // calledID asks a server for a path of its API and returns the request's id.
@@ -40,12 +41,8 @@ func TestATailFollowsARunningServer(t *testing.T) {
 		for range 2 {
 			follows(server.calledID("/api/account/details"))
 		}
-		if exit := tail.stop(); exit != 0 {
-			t.Errorf("exit code %d, %s", exit, tail.stderr)
-		}
-		if exit := server.stop(); exit != 0 {
-			t.Errorf("exit code %d, %s", exit, server.stderr)
-		}
+		expect.Equalf(t, tail.stop(), 0, "exit code, %s", tail.stderr)
+		expect.Equalf(t, server.stop(), 0, "exit code, %s", server.stderr)
 	})
 }
 

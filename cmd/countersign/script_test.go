@@ -24,6 +24,7 @@ import (
 	addonsample "github.com/countersign/countersign/internal/addon/sample"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
@@ -47,10 +48,7 @@ func scripts(t *testing.T) []string {
 // scriptsFor returns the scripts that run on an engine.
 func scriptsFor(t *testing.T, engine string) []string {
 	return slices.DeleteFunc(scripts(t), func(file string) bool {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		if bytes.HasPrefix(text, []byte(anyEngine)) {
 			return engine != dbtest.SQLite
 		}
@@ -109,10 +107,7 @@ func TestScripts(t *testing.T) {
 func TestNoScriptEndsEarly(t *testing.T) {
 	early := regexp.MustCompile(`(?m)^(\[.*\] )?stop\b`)
 	for _, file := range scripts(t) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		if early.Match(text) {
 			t.Errorf("%s has the command stop; a server is ended by quit", file)
 		}

@@ -21,6 +21,8 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // running is a server in this process.
@@ -96,15 +98,9 @@ func (s *running) get(path string) (status int, body string) {
 
 func fetch(t testing.TB, url string) (status int, body string) {
 	t.Helper()
-	r, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.Get(url))(t)
 	defer r.Body.Close()
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(r.Body))(t)
 	return r.StatusCode, string(text)
 }
 
@@ -132,9 +128,7 @@ func TestServeSaysWhereAndEndsCleanly(t *testing.T) {
 	if status, body := s.get("/readyz"); status != 200 {
 		t.Errorf("/readyz: %d %s", status, body)
 	}
-	if code := s.stop(); code != 0 {
-		t.Errorf("exit %d: %s", code, s.stderr)
-	}
+	expect.Equalf(t, s.stop(), 0, "exit: %s", s.stderr)
 	if !regexp.MustCompile(`^Serving http://127\.0\.0\.1:[1-9][0-9]* \(data folder .*, SQLite\)\. Stop with Ctrl-C\.\nCreate the first administrator at http://.*\n$`).MatchString(s.stderr.String()) {
 		t.Errorf("stderr %q, want two lines", s.stderr)
 	}
@@ -189,9 +183,7 @@ func TestTheFailLimitAndTheBaseURLReachTheAPI(t *testing.T) {
 	t.Parallel()
 	dir := shop(t)
 	var key struct{ Key string }
-	if err := json.Unmarshal([]byte(must(t, dir, "store", "key", "reveal", "1", "--json").out), &key); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(mustRun(t, dir, "store", "key", "reveal", "1", "--json").out), &key))
 	s := startServer(t, environment{envData: dir}, "store", "serve", "--fail-limit", "2", "--base-url", "https://shop.example/")
 	if _, body := s.get("/api/account/details?api_key=" + key.Key); !strings.Contains(body, `"avatar":"https://shop.example/media/`) {
 		t.Errorf("account: %s", body)
@@ -226,9 +218,7 @@ func TestServeWaitsForPostgreSQL(t *testing.T) {
 	s.awaitStatus("/readyz", 503)
 	proxy.Restore()
 	s.awaitStatus("/readyz", 200)
-	if code := s.stop(); code != 0 {
-		t.Errorf("exit %d: %s", code, s.stderr)
-	}
+	expect.Equalf(t, s.stop(), 0, "exit: %s", s.stderr)
 }
 
 // wantSetupLink waits for the line of a server whose database was down at the start.
@@ -259,9 +249,7 @@ func TestServeEndsWhenThePostgreSQLThatComesBackBelongsToAnotherKey(t *testing.T
 	if r := commandIn(t, env, "store", "import", writeFile(t, shopLines)); r.code != 0 {
 		t.Fatal(r.err)
 	}
-	if err := os.Rename(filepath.Join(shop(t), "countersign.key"), filepath.Join(db.Dir, "countersign.key")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(shop(t), "countersign.key"), filepath.Join(db.Dir, "countersign.key")))
 	proxy.Cut()
 	s := startServer(t, env, "store", "serve")
 	proxy.Restore()
@@ -306,10 +294,7 @@ func TestServersKeepTheirLimits(t *testing.T) {
 		ask := func(s *running) (limit string) {
 			t.Helper()
 			form := url.Values{"purchase_code": {"nobody-sold-this"}, "domain": {"shop.example"}}
-			r, err := http.PostForm(s.said["store_url"]+"/api/licenses", form)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(http.PostForm(s.said["store_url"]+"/api/licenses", form))(t)
 			defer r.Body.Close()
 			return r.Header.Get("RateLimit-Limit")
 		}
@@ -325,9 +310,7 @@ func TestServersKeepTheirLimits(t *testing.T) {
 		if code := first.stop(); code != 0 {
 			t.Fatalf("exit %d: %s", code, first.stderr)
 		}
-		if limit := ask(startServer(t, env, "store", "serve")); limit != "60" {
-			t.Errorf("after a restart the limit is %q", limit)
-		}
+		expect.Equalf(t, ask(startServer(t, env, "store", "serve")), "60", "after a restart the limit")
 	})
 }
 
@@ -337,16 +320,10 @@ func TestAServerGoesOnWithoutAReaderOfItsLog(t *testing.T) {
 	server := exec.CommandContext(t.Context(), program, "store", "serve", "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--fail-limit", "0", "--log", "text", "--json", "--data", shop(t))
 	stdout, err1 := server.StdoutPipe()
 	stderr, err2 := server.StderrPipe()
-	if err := errors.Join(err1, err2, server.Start()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err1, err2, server.Start()))
 	var said map[string]string
-	if err := json.NewDecoder(stdout).Decode(&said); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(stdout.Close(), stderr.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(stdout).Decode(&said))
+	must.Do(t, errors.Join(stdout.Close(), stderr.Close()))
 	dropped := regexp.MustCompile(`(?m)^countersign_access_log_dropped_total [1-9]`)
 	for metrics := ""; !dropped.MatchString(metrics); {
 		if status, _ := fetch(t, said["store_url"]+"/api/account/details"); status != http.StatusUnauthorized {
@@ -358,7 +335,5 @@ func TestAServerGoesOnWithoutAReaderOfItsLog(t *testing.T) {
 	if signal.Ignored(end) { // as by nohup, also for the server
 		end = syscall.SIGTERM
 	}
-	if err := errors.Join(server.Process.Signal(end), server.Wait()); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, errors.Join(server.Process.Signal(end), server.Wait()))
 }

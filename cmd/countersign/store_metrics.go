@@ -16,13 +16,7 @@ func (s *storeServer) addMetrics(m *web.Metrics) {
 	m.Counter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.",
 		func() float64 { return float64(s.store.Validation.Damages()) })
 	media := readEvery(&s.server, measure.Seldom, func(ctx context.Context) (bool, error) { return s.store.Media.Bucket().Check(ctx) == nil, nil })
-	m.Add(web.Metric{
-		Name: "countersign_media_writable", Help: "0 if uploaded files could not be written the last time; tried every ten minutes.",
-		Read: func() []web.Sample {
-			can, known := media.Last()
-			return web.Known(oneIf(can), known)
-		},
-	})
+	addGauge(m, media, "countersign_media_writable", "0 if uploaded files could not be written the last time; tried every ten minutes.", oneIf)
 	m.Gauge("countersign_limits_alone", "1 while the counts of limits can't be exchanged with other servers and with the database.",
 		func() float64 { return oneIf(s.store.LimitsAlone()) })
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -30,15 +32,9 @@ func newCertificate(t *testing.T) webtest.Certificate {
 // getWith returns the response to a GET, whose body is read.
 func getWith(t *testing.T, client *http.Client, url string) (*http.Response, string) {
 	t.Helper()
-	r, err := client.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(client.Get(url))(t)
 	defer r.Body.Close()
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(r.Body))(t)
 	return r, string(text)
 }
 
@@ -52,7 +48,7 @@ func TestBothServersSpeakHTTPSByThemselves(t *testing.T) {
 			c := newCertificate(t)
 			cert, key := c.Write(t, t.TempDir())
 			dir := filepath.Join(t.TempDir(), "data")
-			must(t, dir, "addon", "update", "--data", dir+"-addon")
+			mustRun(t, dir, "addon", "update", "--data", dir+"-addon")
 			if tt.command == "addon" {
 				dir += "-addon"
 			}
@@ -76,9 +72,7 @@ func TestBothServersSpeakHTTPSByThemselves(t *testing.T) {
 			if r, body := getWith(t, client, plain+tt.call); r.StatusCode != 403 || !strings.Contains(body, tt.body) {
 				t.Errorf("a call: %s %s", r.Status, body)
 			}
-			if code := s.stop(); code != 0 {
-				t.Errorf("exit %d: %s", code, s.stderr)
-			}
+			expect.Equalf(t, s.stop(), 0, "exit: %s", s.stderr)
 		})
 	}
 }
@@ -194,13 +188,9 @@ func TestAKeyThatEverybodyCanReadIsLogged(t *testing.T) {
 	t.Parallel()
 	cert, key := newCertificate(t).Write(t, t.TempDir())
 	for mode, warned := range map[os.FileMode]bool{0o600: false, 0o640: false, 0o644: true} {
-		if err := os.Chmod(key, mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(key, mode))
 		s := startServer(t, environment{}, "store", "serve", "--data", filepath.Join(t.TempDir(), "data"), "--tls-cert", cert, "--tls-key", key)
 		s.stop()
-		if got := strings.Contains(s.stderr.String(), "can read the key of the certificate"); got != warned {
-			t.Errorf("mode %04o: warned: %v: %s", mode, got, s.stderr)
-		}
+		expect.Equalf(t, strings.Contains(s.stderr.String(), "can read the key of the certificate"), warned, "mode %04o: warned: %s", mode, s.stderr)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/spf13/cobra"
 )
 
@@ -86,9 +87,7 @@ func TestWrongUsageIsOneLineAndExit2(t *testing.T) {
 func TestServeNamesAllWrongFlagsAtOnce(t *testing.T) {
 	r := command(t, t.TempDir(), "store", "serve", "--listen", "8080", "--base-url", "shop.example", "--trusted-proxy", "10.0.0.0/99",
 		"--log", "loud", "--fail-limit", "-1", "--idle-timeout", "0s", "--metrics", "x", "--cache", "much", "--upload-quota", "much")
-	if r.code != cli.ExitUsage {
-		t.Errorf("exit %d", r.code)
-	}
+	expect.Equalf(t, r.code, cli.ExitUsage, "exit")
 	for _, flag := range []string{"--listen: ", "--base-url: ", "--trusted-proxy: ", "--log: ", "--fail-limit: ", "--idle-timeout: ", "--metrics: ", "--cache: ", "--upload-quota: "} {
 		if !strings.Contains(r.err, flag) {
 			t.Errorf("%q does not name %s", r.err, flag)

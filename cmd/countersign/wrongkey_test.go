@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -21,25 +22,16 @@ func without(commands [][]string, words ...string) [][]string {
 // outdate makes the database of a place one of an older version.
 func outdate(t *testing.T, at dbtest.DB, service string) {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, service+".db")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, service+".db")}))(t)
 	defer db.Close()
-	if _, err := db.Queries().Exec(t.Context(), `DELETE FROM `+service+`_versions WHERE version_id > 1`); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(db.Queries().Exec(t.Context(), `DELETE FROM `+service+`_versions WHERE version_id > 1`))(t)
 }
 
 // replaceKey puts another key in the place of a key file.
 func replaceKey(t *testing.T, dir string) {
 	t.Helper()
-	if err := os.Remove(filepath.Join(dir, keyfile.FileName)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := keyfile.Create(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, keyfile.FileName)))
+	must.Get(keyfile.Create(dir))(t)
 }
 
 // A key file that does not belong to the database is refused before anything is written, also
@@ -61,9 +53,7 @@ func TestWrongKeyFileIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 		for name, spoil := range map[string]func(t *testing.T, path string){
 			"is the one named ": func(t *testing.T, path string) { replaceKey(t, filepath.Dir(path)) },
 			"is missing": func(t *testing.T, path string) {
-				if err := os.Remove(path); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Remove(path))
 			},
 			"not a key file": func(t *testing.T, path string) { write(t, path, []byte("nonsense")) },
 		} {
@@ -98,10 +88,7 @@ func TestDoctorNamesAnUnusedKeyFile(t *testing.T) {
 				dir := filepath.Join(at.Dir, "data")
 				mustRunAt(t, dir, at.URL, service.setUp...)
 				path := filepath.Join(dir, keyfile.FileName)
-				key, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				key := must.Get(os.ReadFile(path))(t)
 				env := environment{service.dir: dir, service.key: string(key), service.db: at.URL}
 				if at.URL == "" {
 					delete(env, service.db)

@@ -13,7 +13,9 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -34,12 +36,8 @@ func found(t *testing.T, findings []health.Finding, name string) health.Finding 
 
 func TestDoctorOfAWholeAddon(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
-		if err := os.Chmod(f.At.Dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", "correct horse battery"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(f.At.Dir, 0o700))
+		must.Get(f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", "correct horse battery"))(t)
 		before := f.Everything(t)
 		findings := addontest.New(t, f.At, f.Clock).Doctor(t.Context())
 		if slices.ContainsFunc(findings, func(f health.Finding) bool { return f.Level != health.OK && f.Name != "verified backup" }) {
@@ -51,9 +49,7 @@ func TestDoctorOfAWholeAddon(t *testing.T) {
 		} {
 			found(t, findings, name)
 		}
-		if f.Everything(t) != before {
-			t.Error("the doctor changed something")
-		}
+		expect.Equalf(t, f.Everything(t), before, "the doctor changed something")
 	})
 }
 
@@ -78,9 +74,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		{"the folder is open to all", func(t *testing.T, f *addontest.Fixture) { chmod(t, f.At.Dir, 0o755) }, "data folder", health.Warn, "chmod 700"},
 		{"the key file is open to all", func(t *testing.T, f *addontest.Fixture) { chmod(t, filepath.Join(f.At.Dir, "countersign.key"), 0o644) }, "key file", health.Fail, "chmod 600"},
 		{"the key file is gone", func(t *testing.T, f *addontest.Fixture) {
-			if err := os.Remove(filepath.Join(f.At.Dir, "countersign.key")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(filepath.Join(f.At.Dir, "countersign.key")))
 		}, "set-up", health.Fail, "Restore the key file of this database from a backup"},
 		{"the tables are of a later version", func(t *testing.T, f *addontest.Fixture) {
 			addontest.Execute(t, f.At, `UPDATE addon_versions SET version_id = 99 WHERE version_id = 1`)
@@ -117,9 +111,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		}, "store notifications", health.OK, "accepted from push@project"},
 		{"selling with a pull subscription alone", func(t *testing.T, f *addontest.Fixture) {
 			f.MustSet(t, map[string]string{iap.KeyEnabled: "1", iap.KeyPullSubscription: "projects/tuneful/subscriptions/play"})
-			if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)))(t)
 			f.MustPublish(t, "")
 		}, "store notifications", health.OK, "pulled from projects/tuneful/subscriptions/play"},
 		{"a pull subscription without a service account", func(t *testing.T, f *addontest.Fixture) {
@@ -132,9 +124,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		}, "store notifications", health.OK, "Test mode is on"},
 		{"without selling, notifications are not missed", func(*testing.T, *addontest.Fixture) {}, "store notifications", health.OK, "off"},
 		{"a service account that can't be opened", func(t *testing.T, f *addontest.Fixture) {
-			if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)))(t)
 			f.MustPublish(t, "")
 			addontest.Execute(t, f.At, `UPDATE service_accounts SET sealed = key_sealed FROM credentials`)
 		}, "service account", health.Fail, "can't be read"},
@@ -159,16 +149,12 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 
 func chmod(t *testing.T, path string, mode os.FileMode) {
 	t.Helper()
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(path, mode))
 }
 
 func deactivate(t *testing.T, f *addontest.Fixture, half credential.Half) {
 	t.Helper()
-	if _, err := f.Credentials.SetActive(t.Context(), operator, 1, half, false); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Credentials.SetActive(t.Context(), operator, 1, half, false))(t)
 }
 
 func TestDoctorWhenTheDatabaseIsDown(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -32,9 +33,7 @@ func removeDatabase(t *testing.T, at dbtest.DB) {
 func TestKeyFileBesideNoDatabaseIsNotANewAddon(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
 		f := addontest.Updated(t, at)
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Close())
 		removeDatabase(t, at)
 		for name, act := range map[string]func(a *addon.Addon) error{
 			"the server":      func(a *addon.Addon) error { return a.PrepareToServe(t.Context()) },
@@ -66,22 +65,16 @@ func TestKeyFileBesideNoDatabaseIsNotANewAddon(t *testing.T) {
 func TestReadyOnlyWithItsContent(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		addontest.WantError(t, f.Ready(t.Context()), "")
-		if _, err := f.DB().Exec(t.Context(), `DELETE FROM meta`); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.DB().Exec(t.Context(), `DELETE FROM meta`))(t)
 		addontest.WantError(t, f.Ready(t.Context()), "unavailable")
 	})
 }
 
 func TestAddonThatLacksCommitsServesOnceThatIsAccepted(t *testing.T) {
 	f := addontest.Updated(t, dbtest.New(t, dbtest.SQLite))
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Close())
 	path := sqldb.CommitFile(filepath.Join(f.At.Dir, addon.DatabaseName))
-	if err := os.WriteFile(path, []byte("00000000000000001000\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("00000000000000001000\n"), 0o600))
 	g := addontest.New(t, f.At, f.Clock)
 	addontest.WantError(t, g.PrepareToServe(t.Context()), sqldb.CodeBehind)
 	addontest.WantError(t, g.DB().Tx(t.Context(), func(*addondb.DB) error { return nil }), sqldb.CodeBehind)

@@ -8,6 +8,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -83,9 +84,7 @@ func TestWhoMay(t *testing.T) {
 				"nobody":                              {people.Actor{}, false},
 				"a sort of actor that does not exist": {people.Actor{Kind: "root"}, false},
 			} {
-				if got := addontest.CodeOf(call(c.actor)) != "not_allowed"; got != c.may {
-					t.Errorf("%s by %s: allowed is %t", name, who, got)
-				}
+				expect.Equalf(t, addontest.CodeOf(call(c.actor)) != "not_allowed", c.may, "%s by %s: allowed", name, who)
 			}
 		}
 	})

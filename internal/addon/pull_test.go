@@ -14,8 +14,10 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/membership"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
@@ -36,15 +38,9 @@ type puller struct {
 func pullEngines(t *testing.T, fn func(t *testing.T, p *puller)) {
 	t.Helper()
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
-		store, err := playfake.New(playfake.Options{Package: "com.tuneful.app", Start: noon, AccountKey: addontest.Key(), PushKey: addontest.Key(), Audience: "https://site.example", PushAccount: "push@tuneful.iam.gserviceaccount.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := must.Get(playfake.New(playfake.Options{Package: "com.tuneful.app", Start: noon, AccountKey: addontest.Key(), PushKey: addontest.Key(), Audience: "https://site.example", PushAccount: "push@tuneful.iam.gserviceaccount.com"}))(t)
 		p := &puller{Fixture: f, play: store, before: func(http.ResponseWriter, *http.Request) bool { return false }}
-		account, err := store.ServiceAccount()
-		if err != nil {
-			t.Fatal(err)
-		}
+		account := must.Get(store.ServiceAccount())(t)
 		answers := store.Handler()
 		google := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !p.before(w, r) {
@@ -69,9 +65,7 @@ func (p *puller) reopen(t *testing.T) {
 	t.Helper()
 	f := *p.Fixture
 	f.Addon = addontest.Open(t, f.At, addon.Options{Now: f.Clock.Now, Log: slog.New(slog.NewTextHandler(f.Log, nil)), PlayURL: p.url})
-	if err := f.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Prepare(t.Context()))
 	p.Fixture = &f
 }
 
@@ -95,9 +89,7 @@ func (p *puller) wantMessages(t *testing.T, stored, waiting int) {
 			waiting--
 		}
 	}
-	if waiting != 0 {
-		t.Errorf("%d fewer messages wait than expected", waiting)
-	}
+	expect.Equalf(t, waiting, 0, "fewer messages wait than expected")
 }
 
 func (p *puller) wantAlerts(t *testing.T, parts ...string) {
@@ -131,13 +123,8 @@ func TestPulledNotificationsAreStoredOnceAndThenAcknowledged(t *testing.T) {
 
 func TestAPulledPurchaseActivatesAMembership(t *testing.T) {
 	pullEngines(t, func(t *testing.T, p *puller) {
-		intent, err := p.Members.Intend(t.Context(), "7", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := p.play.Buy(playfake.BuyOptions{ProductID: "gold_monthly", Account: intent.AccountID}); err != nil {
-			t.Fatal(err)
-		}
+		intent := must.Get(p.Members.Intend(t.Context(), "7", nil))(t)
+		must.Get(p.play.Buy(playfake.BuyOptions{ProductID: "gold_monthly", Account: intent.AccountID}))(t)
 		p.mustPull(t)
 		if ran, err := p.Queue().RunNext(t.Context()); !ran || err != nil {
 			t.Fatal(ran, err)
@@ -239,14 +226,10 @@ func TestOneProcessPulls(t *testing.T) {
 		other := *p
 		other.reopen(t)
 		for _, kind := range []string{membership.KindSilence, membership.KindCatalogue} { // of the settings that were published
-			if err := jobs.Discard(t.Context(), p.DB().Queries, kind, membership.RepeatingKey, p.Clock.Now()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, jobs.Discard(t.Context(), p.DB().Queries, kind, membership.RepeatingKey, p.Clock.Now()))
 		}
 		for _, one := range []*addon.Addon{p.Addon, other.Addon, p.Addon} {
-			if err := one.Members.EnsurePull(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, one.Members.EnsurePull(t.Context()))
 		}
 		run := func(a *addon.Addon, want bool) {
 			t.Helper()
@@ -256,9 +239,7 @@ func TestOneProcessPulls(t *testing.T) {
 		}
 		run(p.Addon, true)
 		run(other.Addon, false)
-		if calls := p.play.Calls(pullPath); calls != 1 {
-			t.Errorf("%d calls", calls)
-		}
+		expect.Equalf(t, p.play.Calls(pullPath), 1, "calls")
 		for _, wait := range []time.Duration{membership.PullPause, membership.PullPause, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 10 * time.Minute} {
 			p.Clock.Move(wait - time.Second)
 			run(p.Addon, false)
@@ -329,9 +310,7 @@ func TestAPullEndsWithTheServer(t *testing.T) {
 			<-r.Context().Done()
 			return true
 		}
-		if err := p.Members.EnsurePull(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Members.EnsurePull(t.Context()))
 		if ran, err := p.Queue().RunNext(ctx); !ran || err != nil {
 			t.Fatal(ran, err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // pullAndWait is a process of its own. It pulls, and stops at the point with the number of its step: a question for the
@@ -53,10 +54,7 @@ func TestAKilledPullLosesNothing(t *testing.T) {
 			}
 			p.play.SendTest()
 			done = dbtest.Killed(t, p.At, strconv.Itoa(point)+" "+p.url)
-			list, err := p.Members.Messages(t.Context(), operator, 0, 100)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must.Get(p.Members.Messages(t.Context(), operator, 0, 100))(t)
 			if all := p.play.Messages(); len(list) == point && !all[point-1].Acknowledged {
 				between++
 			}

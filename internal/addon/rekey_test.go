@@ -20,6 +20,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -43,27 +44,19 @@ func newRekeyable(t *testing.T, f *addontest.Fixture) *rekeyable {
 	ctx := t.Context()
 	r := &rekeyable{Fixture: f}
 	_, pair, err := f.Credentials.Reveal(ctx, operator, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r.pair = pair
-	if _, err := f.Settings.SetServiceAccount(ctx, operator, 0, addontest.ServiceAccount(nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Settings.SetServiceAccount(ctx, operator, 0, addontest.ServiceAccount(nil)))(t)
 	f.MustPublish(t, "")
 	f.MustMake(t, addontest.NewLicenseStore(t).Order())
 	if _, r.webhook, err = f.Events.AddWebhook(ctx, operator, "https://site.example/hooks", nil); err != nil {
 		t.Fatal(err)
 	}
 	u, err := f.People().CreateAdministrator(ctx, operator, adminEmail, adminPassword)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ana := people.Actor{Kind: people.KindUser, ID: adminEmail, User: u.ID, Administrator: true, Face: people.FacePage, Addr: client}
 	begun, err := f.People().BeginTOTP(ctx, ana, adminPassword, "Countersign")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r.totpSecret = begun.Secret
 	if _, r.recovery, err = f.People().ConfirmTOTP(ctx, ana, 0, r.code(t)); err != nil {
 		t.Fatal(err)
@@ -75,10 +68,7 @@ func newRekeyable(t *testing.T, f *addontest.Fixture) *rekeyable {
 
 func (r *rekeyable) code(t *testing.T) string {
 	t.Helper()
-	code, err := totp.GenerateCode(r.totpSecret, r.Clock.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	code := must.Get(totp.GenerateCode(r.totpSecret, r.Clock.Now()))(t)
 	return code
 }
 
@@ -86,9 +76,7 @@ func (r *rekeyable) keyFile() string { return filepath.Join(r.At.Dir, keyfile.Fi
 
 func (r *rekeyable) loseKeyFile(t *testing.T) {
 	t.Helper()
-	if err := os.Remove(r.keyFile()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(r.keyFile()))
 }
 
 // unprepared opens the same addon without looking for its key file, as the command does.
@@ -101,10 +89,7 @@ func (r *rekeyable) unprepared(t *testing.T) *addontest.Fixture {
 func signIn(t *testing.T, f *addontest.Fixture, code string) error {
 	t.Helper()
 	from := people.Origin{Addr: client}
-	in, err := f.People().SignIn(t.Context(), from, adminEmail, adminPassword)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(f.People().SignIn(t.Context(), from, adminEmail, adminPassword))(t)
 	if !in.NeedsCode {
 		t.Fatal("the password alone signs in")
 	}
@@ -170,14 +155,10 @@ func TestRekey(t *testing.T) {
 		{"without it, what was sealed is dropped", func(t *testing.T, r *rekeyable) { r.loseKeyFile(t) }, true},
 		{"with another's, what was sealed is dropped", func(t *testing.T, r *rekeyable) {
 			r.loseKeyFile(t)
-			if _, err := keyfile.Create(r.At.Dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(keyfile.Create(r.At.Dir))(t)
 		}, true},
 		{"with half a file, what was sealed is dropped", func(t *testing.T, r *rekeyable) {
-			if err := os.WriteFile(r.keyFile(), []byte("countersign-key-1:AAAA"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(r.keyFile(), []byte("countersign-key-1:AAAA"), 0o600))
 		}, true},
 	}
 	for _, c := range cases {
@@ -207,14 +188,8 @@ func TestRekey(t *testing.T) {
 func (r *rekeyable) wantRekeyed(t *testing.T, lost bool) {
 	t.Helper()
 	f := r.unprepared(t)
-	plan, err := f.PlanRekey(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	done, err := f.Rekey(t.Context(), operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must.Get(f.PlanRekey(t.Context()))(t)
+	done := must.Get(f.Rekey(t.Context(), operator))(t)
 	want := []string(nil)
 	if lost {
 		want = []string{adminEmail, "1 First pair", "billing@tuneful-1.iam.example", "7c0f…8e37", "https://site.example/hooks"}
@@ -233,9 +208,7 @@ func TestWhatARekeyDroppedIsRepaired(t *testing.T) {
 		if finding := found(t, g.Doctor(t.Context()), "set-up"); !strings.Contains(finding.Fix, "countersign addon rekey") {
 			t.Errorf("doctor says %+v", finding)
 		}
-		if _, err := g.Rekey(t.Context(), operator); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(g.Rekey(t.Context(), operator))(t)
 		if finding := found(t, g.Doctor(t.Context()), "API credentials"); finding.Level != health.Fail || finding.Fix != "countersign addon api rotate 1" {
 			t.Errorf("doctor says %+v", finding)
 		}
@@ -261,9 +234,7 @@ func TestRekeyThatFailsChangesNothing(t *testing.T) {
 		if f.At.Engine == dbtest.Postgres {
 			refuse = `ALTER TABLE audit ADD CHECK (action <> 'addon.rekey')`
 		}
-		if _, err := f.SQL().Queries().Exec(t.Context(), refuse); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.SQL().Queries().Exec(t.Context(), refuse))(t)
 		if _, err := r.unprepared(t).Rekey(t.Context(), operator); err == nil {
 			t.Fatal("it went through")
 		}
@@ -276,22 +247,13 @@ func TestRekeyThatFailsChangesNothing(t *testing.T) {
 func TestInterruptedRekeyIsFinished(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		r := newRekeyable(t, f)
-		before, err := os.ReadFile(r.keyFile())
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := must.Get(os.ReadFile(r.keyFile()))(t)
 		interrupt := func() {
-			if err := os.Rename(r.keyFile(), r.keyFile()+".new"); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(r.keyFile(), before, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Rename(r.keyFile(), r.keyFile()+".new"))
+			must.Do(t, os.WriteFile(r.keyFile(), before, 0o600))
 		}
 		for range 2 { // the second begins where the first was killed
-			if _, err := r.unprepared(t).Rekey(t.Context(), operator); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(r.unprepared(t).Rekey(t.Context(), operator))(t)
 			interrupt()
 		}
 		r.wantKept(t, f.Again(t), true)
@@ -315,30 +277,20 @@ func TestRekeyNamesThePurchasesWhoseTokensAreLost(t *testing.T) {
 			Name: "pur_one", Platform: "store", TokenDigest: []byte("digest"), Status: "active", StatusSince: now, ReadAt: now, CreatedAt: now,
 			Sealed: f.Box().Seal("purchase tokens pur_one", []byte(`{"token":"one"}`)),
 		}
-		err := f.DB().Tx(t.Context(), func(tx *addondb.DB) error {
+		must.Do(t, f.DB().Tx(t.Context(), func(tx *addondb.DB) error {
 			_, err := tx.AddPurchase(t.Context(), purchase)
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		if plan, err := f.PlanRekey(t.Context()); err != nil || len(plan.Purchases) != 0 {
 			t.Errorf("%q, %v", plan.Purchases, err)
 		}
-		if _, err := addontest.New(t, f.At, f.Clock).Rekey(t.Context(), operator); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(addontest.New(t, f.At, f.Clock).Rekey(t.Context(), operator))(t)
 		g := f.Again(t)
-		kept, err := g.DB().Purchase(t.Context(), "pur_one")
-		if err != nil {
-			t.Fatal(err)
-		}
+		kept := must.Get(g.DB().Purchase(t.Context(), "pur_one"))(t)
 		if plain, err := g.Box().Open("purchase tokens pur_one", kept.Sealed); err != nil || string(plain) != `{"token":"one"}` || string(kept.TokenDigest) == "digest" {
 			t.Errorf("%s, %v", plain, err)
 		}
-		if err := os.Remove(filepath.Join(f.At.Dir, keyfile.FileName)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(f.At.Dir, keyfile.FileName)))
 		plan, err := addontest.New(t, f.At, f.Clock).Rekey(t.Context(), operator)
 		if err != nil || !slices.Equal(plan.Purchases, []string{"pur_one"}) {
 			t.Errorf("%q, %v", plan.Purchases, err)
@@ -354,9 +306,7 @@ func TestServerStopsWhenItsKeyFileWasReplaced(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- f.Run(t.Context()) }()
 		<-live
-		if _, err := addontest.New(t, f.At, f.Clock).Rekey(t.Context(), operator); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(addontest.New(t, f.At, f.Clock).Rekey(t.Context(), operator))(t)
 		addontest.WantError(t, <-ended, "key_replaced")
 		_, err := f.Settings.Draft(t.Context(), operator)
 		addontest.WantError(t, err, "unavailable")

@@ -9,6 +9,8 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addontest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -64,10 +66,7 @@ func TestOldHoursAreForgotten(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		rows := func() (n int64) {
 			for _, of := range []string{"settings", "iap"} {
-				all, err := f.DB().Requests(t.Context(), sqldb.Time{Time: noon.AddDate(-1, 0, 0)}, of)
-				if err != nil {
-					t.Fatal(err)
-				}
+				all := must.Get(f.DB().Requests(t.Context(), sqldb.Time{Time: noon.AddDate(-1, 0, 0)}, of))(t)
 				n += all
 			}
 			return n
@@ -91,9 +90,7 @@ func TestAStopWritesTheLastRequests(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		g := f.Again(t)
 		ask(g, 4, 2)
-		if err := g.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.Close())
 		wantRequests(t, f, 4, 2)
 	})
 }
@@ -120,14 +117,10 @@ func TestWithOlderTablesRequestsAreAnsweredAndNotCounted(t *testing.T) {
 		if err := g.Prepare(t.Context()); err == nil || g.State() != access.StateOutdated {
 			t.Fatalf("%v, %s", err, g.State())
 		}
-		if g.Served(t).Version != 1 {
-			t.Error("apps get something else")
-		}
+		expect.Equalf(t, g.Served(t).Version, 1, "apps get something else")
 		ask(g, 2, 2)
 		g.WriteRequests(t.Context())
-		if g.Log.String() != "" {
-			t.Errorf("the log says %s", g.Log)
-		}
+		expect.Equalf(t, g.Log.String(), "", "the log says %s", g.Log)
 		g.ForgetRequests()
 		g.MustUpdate(t)
 		wantRequests(t, g, 0, 0)

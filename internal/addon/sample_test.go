@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/sample"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // The demo goes through the rules without a complaint and ends with everything
@@ -20,28 +21,17 @@ func TestDemoFillsAnAddon(t *testing.T) {
 		demo := sample.NewDemo()
 		f.MustSet(t, demo.AppSettings)
 		for _, k := range demo.OwnKeys {
-			if _, err := f.Settings.AddKey(ctx, operator, settings.Edit{}, k.Key, settings.Type(k.Type), k.Value); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Settings.AddKey(ctx, operator, settings.Edit{}, k.Key, settings.Type(k.Type), k.Value))(t)
 		}
 		f.MustPublish(t, demo.AppNote)
 		for _, p := range demo.Packages {
-			if err := f.IAP.AddPackage(ctx, operator, iap.Package(p)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.IAP.AddPackage(ctx, operator, iap.Package(p)))
 		}
 		for id, pkg := range demo.Products {
-			if _, err := f.Settings.AddProduct(ctx, operator, 0, id, pkg); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Settings.AddProduct(ctx, operator, 0, id, pkg))(t)
 		}
-		file, err := sample.ServiceAccount()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.Settings.SetServiceAccount(ctx, operator, 0, file); err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(sample.ServiceAccount())(t)
+		must.Get(f.Settings.SetServiceAccount(ctx, operator, 0, file))(t)
 		f.MustSet(t, demo.IAPSettings)
 		published := f.MustPublish(t, demo.IAPNote)
 		if len(published.Warnings) != 1 || published.Warnings[0].Key != iap.KeySandboxEnabled {

@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestAnEncryptedBackupNeedsItsIdentity(t *testing.T) {
@@ -20,10 +21,7 @@ func TestAnEncryptedBackupNeedsItsIdentity(t *testing.T) {
 		t.Fatal(err1, err2)
 	}
 	p := at(t, template.New(t, dbtest.SQLite))
-	to, err := backup.ParseRecipient(identity.Recipient().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Get(backup.ParseRecipient(identity.Recipient().String()))(t)
 	made := p.create(t, backup.CreateOptions{Recipients: []age.Recipient{to}, KeyFile: true})
 	text, err := os.ReadFile(made.File)
 	if err != nil || filepath.Ext(made.File) != ".age" || bytes.Contains(text, []byte("countersign")) {

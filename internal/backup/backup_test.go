@@ -13,8 +13,10 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 )
@@ -61,9 +63,7 @@ func with(t testing.TB, db dbtest.DB, do func(context.Context, *store.Store) err
 		}
 		err = errors.Join(err, s.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // place is a store of a test and its backups.
@@ -74,10 +74,7 @@ type place struct {
 
 func at(t testing.TB, db dbtest.DB) place {
 	t.Helper()
-	s, err := store.Backups(t.Context(), options(db))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(store.Backups(t.Context(), options(db)))(t)
 	t.Cleanup(func() { _ = s.Media.Close() })
 	return place{db, s}
 }
@@ -95,11 +92,7 @@ func (p place) create(t testing.TB, o backup.CreateOptions) backup.Created {
 
 func (p place) restore(t testing.TB, file string) backup.Restored {
 	t.Helper()
-	done, err := p.backups.Restore(t.Context(), backup.Source{File: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return done
+	return must.Get(p.backups.Restore(t.Context(), backup.Source{File: file}))(t)
 }
 
 func export(t testing.TB, db dbtest.DB) string {
@@ -173,10 +166,7 @@ func TestVerify(t *testing.T) {
 		if err != nil || info.Rows() != made.Info.Rows() || info.Rows() == 0 {
 			t.Errorf("%d rows, %v, want %d", info.Rows(), err, made.Info.Rows())
 		}
-		text, err := os.ReadFile(made.File)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(made.File))(t)
 		damaged := filepath.Join(db.Dir, "damaged.backup")
 		for _, c := range []struct {
 			name    string
@@ -189,9 +179,7 @@ func TestVerify(t *testing.T) {
 			{"with a changed byte", flipped(text, len(text)/2)},
 			{"twice", append(bytes.Clone(text), text...)},
 		} {
-			if err := os.WriteFile(damaged, c.content, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(damaged, c.content, 0o600))
 			_, err := p.backups.Verify(t.Context(), backup.Source{File: damaged})
 			t.Run(c.name, func(t *testing.T) { wantCode(t, err, countersign.KindInvalid, backup.CodeDamaged) })
 		}
@@ -228,9 +216,7 @@ func TestRestoreBacksUpFirstAndTheBackupUndoesIt(t *testing.T) {
 			t.Error("the restored store has what was added after the backup")
 		}
 		p.restore(t, done.Before)
-		if got := export(t, db); got != later {
-			t.Error("the backup before the restore did not bring back what was there")
-		}
+		expect.Equalf(t, export(t, db), later, "the backup before the restore did not bring back what was there")
 	})
 }
 
@@ -243,9 +229,7 @@ func TestRestoreNeedsTheKeyFileOfTheBackup(t *testing.T) {
 		target := at(t, dbtest.New(t, db.Engine))
 		_, err := target.backups.Restore(t.Context(), backup.Source{File: made.File})
 		wantCode(t, err, countersign.KindConflict, backup.CodeKeyFile)
-		if _, err := keyfile.Create(target.db.Dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(keyfile.Create(target.db.Dir))(t)
 		_, err = target.backups.Restore(t.Context(), backup.Source{File: made.File})
 		wantCode(t, err, countersign.KindConflict, backup.CodeKeyFile)
 		copyFile(t, filepath.Join(db.Dir, keyfile.FileName), filepath.Join(target.db.Dir, keyfile.FileName))
@@ -263,22 +247,17 @@ func TestARestoreThatFailsLeavesANewKeyFileThatWasNotInItsPlace(t *testing.T) {
 		other := at(t, template.New(t, db.Engine))
 		made := other.create(t, backup.CreateOptions{KeyFile: true})
 		want := export(t, db)
-		old, err := os.ReadFile(filepath.Join(db.Dir, keyfile.FileName))
-		if err != nil {
-			t.Fatal(err)
-		}
+		old := must.Get(os.ReadFile(filepath.Join(db.Dir, keyfile.FileName)))(t)
 		with(t, db, func(ctx context.Context, s *store.Store) error {
 			_, err := s.Rekey(ctx, operator)
 			return err
 		})
 		key := filepath.Join(db.Dir, keyfile.FileName)
-		err = os.Rename(key, key+".new") // as after a kill between the commit and the replacement
+		err := os.Rename(key, key+".new") // as after a kill between the commit and the replacement
 		if err == nil {
 			err = os.WriteFile(key, old, 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		p := at(t, db)
 		ctx, stop := context.WithCancel(t.Context())
 		p.backups.Reached(func(step string) {
@@ -289,9 +268,7 @@ func TestARestoreThatFailsLeavesANewKeyFileThatWasNotInItsPlace(t *testing.T) {
 		if _, err := p.backups.Restore(ctx, backup.Source{File: made.File}); err == nil {
 			t.Fatal("the restore did not fail")
 		}
-		if got := export(t, db); got != want {
-			t.Error("the store has other content, or no key file")
-		}
+		expect.Equalf(t, export(t, db), want, "the store has other content, or no key file")
 	})
 }
 
@@ -308,9 +285,7 @@ func TestABackupIntoAFolderRemovesOnlyWhatBackupsLeft(t *testing.T) {
 	}
 	for name := range left {
 		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		write(t, path)
 	}
 	p.create(t, backup.CreateOptions{File: filepath.Join(folder, "x.backup")})
@@ -337,7 +312,5 @@ func copyFile(t testing.TB, from, to string) {
 	if err == nil {
 		err = os.WriteFile(to, text, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }

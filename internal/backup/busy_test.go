@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -24,10 +25,7 @@ func TestABackupBesideAWriterThatNeverPausesIsRecorded(t *testing.T) {
 	t.Parallel()
 	template.Engines(t, func(t *testing.T, db dbtest.DB) {
 		s := serve(t, db)
-		writer, err := sqldb.Open(t.Context(), s.store.Backups.Service.Database)
-		if err != nil {
-			t.Fatal(err)
-		}
+		writer := must.Get(sqldb.Open(t.Context(), s.store.Backups.Service.Database))(t)
 		ctx, stop := context.WithCancel(t.Context())
 		begun, ended := make(chan struct{}), make(chan struct{})
 		written := 0
@@ -49,9 +47,7 @@ func TestABackupBesideAWriterThatNeverPausesIsRecorded(t *testing.T) {
 		if written == 0 {
 			t.Error("the other writer wrote nothing")
 		}
-		if err := errors.Join(err, made.Unrecorded, writer.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err, made.Unrecorded, writer.Close()))
 		s.wantEntries(backup.ActionCreate, 1)
 	})
 }
@@ -61,10 +57,7 @@ func TestTheEntryOfABackupWaitsForItsTurn(t *testing.T) {
 	dbtest.Long(t)
 	t.Parallel()
 	s := serve(t, template.New(t, dbtest.SQLite))
-	writer, err := sqldb.Open(t.Context(), s.store.Backups.Service.Database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	writer := must.Get(sqldb.Open(t.Context(), s.store.Backups.Service.Database))(t)
 	defer writer.Close()
 	locked, waited, ended := make(chan struct{}), make(chan struct{}), make(chan error)
 	var once sync.Once
@@ -79,19 +72,14 @@ func TestTheEntryOfABackupWaitsForItsTurn(t *testing.T) {
 	}()
 	<-locked
 	made, err := s.store.Backups.Create(t.Context(), operator, backup.CreateOptions{})
-	if err := errors.Join(err, made.Unrecorded, <-ended); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, made.Unrecorded, <-ended))
 	s.wantEntries(backup.ActionCreate, 1)
 }
 
 func TestAWrittenBackupIsReportedWithoutItsEntry(t *testing.T) {
 	t.Parallel()
 	s := serve(t, template.New(t, dbtest.SQLite))
-	_, err := s.store.Backups.DB.Queries().Exec(t.Context(), `CREATE TRIGGER no_entries BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no'); END`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.store.Backups.DB.Queries().Exec(t.Context(), `CREATE TRIGGER no_entries BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no'); END`))(t)
 	made, err := s.store.Backups.Create(t.Context(), operator, backup.CreateOptions{})
 	if err != nil || made.Unrecorded == nil || made.File == "" {
 		t.Errorf("%+v, %v", made, err)

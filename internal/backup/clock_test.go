@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestAScheduleIsPlannedAgainAfterAClockThatWasAhead(t *testing.T) {
@@ -20,9 +21,7 @@ func TestAScheduleIsPlannedAgainAfterAClockThatWasAhead(t *testing.T) {
 		s.run(true)
 		follow := func() {
 			t.Helper()
-			if err := k.FollowClock(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, k.FollowClock(t.Context()))
 		}
 		follow()
 		if got := s.schedule(); !got.Next.After(s.now) {
@@ -54,9 +53,7 @@ func TestClocksOfServersMayDifferByALittle(t *testing.T) {
 	s.run(true)
 	next := s.schedule().Next
 	s.now = s.now.Add(-2 * time.Second) // of another server
-	if err := s.store.Backups.FollowClock(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.store.Backups.FollowClock(t.Context()))
 	if got := s.schedule(); !got.Next.Equal(next) {
 		t.Errorf("planned for %v, before %v", got.Next, next)
 	}
@@ -71,9 +68,7 @@ func TestABackupOfAClockThatWasAheadDoesNotTakeThePlaceOfLaterOnes(t *testing.T)
 	ahead := s.schedule().File
 	for day := range 3 {
 		s.now = noon.AddDate(0, 0, day)
-		if err := s.store.Backups.FollowClock(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.store.Backups.FollowClock(t.Context()))
 		s.run(true)
 		left := s.files(backup.Place{})
 		if len(left) != 2 || left[0].Path != ahead || left[1].Path != s.schedule().File || !left[1].CreatedAt.Equal(s.now) {

@@ -16,6 +16,7 @@ import (
 	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
 )
@@ -23,27 +24,20 @@ import (
 func picture(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))))
 	return b.Bytes()
 }
 
 // upload uploads a picture, and returns the name of its file.
 func upload(ctx context.Context, t testing.TB, s *store.Store, slot media.Slot) string {
 	t.Helper()
-	w, err := s.Media.SetProfile(ctx, operator, "maker", slot, media.Upload{Name: "picture.png", From: bytes.NewReader(picture(t))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(s.Media.SetProfile(ctx, operator, "maker", slot, media.Upload{Name: "picture.png", From: bytes.NewReader(picture(t))}))(t)
 	return filepath.Base(media.ProfileAddress(w, slot))
 }
 
 func rename(t testing.TB, from, to string) {
 	t.Helper()
-	if err := os.Rename(from, to); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(from, to))
 }
 
 // backUp creates a backup that lacks files.
@@ -100,17 +94,13 @@ func spoil(t testing.TB, path string) {
 	if err == nil {
 		err = os.WriteFile(path, flipped(text, len(text)/2), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }
 
 // wantRecorded checks that doctor can say what a verified backup lacks.
 func wantRecorded(ctx context.Context, t testing.TB, s *store.Store, made backup.Created, info backup.Info) {
 	t.Helper()
-	if _, err := s.Backups.RecordVerification(ctx, operator, backup.Source{File: made.File}, info, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Backups.RecordVerification(ctx, operator, backup.Source{File: made.File}, info, nil))(t)
 	list, err := s.Backups.Verifications(ctx, operator)
 	if err != nil || len(list) != 1 || !strings.HasPrefix(list[0].Lacks, "2 uploaded files: ") {
 		t.Errorf("%+v, %v", list, err)

@@ -18,21 +18,16 @@ import (
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // rewritten writes a backup again with correct sums, as somebody without the key file can. change changes its manifest, and
 // comment is added to its header.
 func rewritten(t testing.TB, file, comment string, change func(*backup.Manifest)) string {
 	t.Helper()
-	from, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	from := must.Get(os.Open(file))(t)
 	defer from.Close()
-	z, err := gzip.NewReader(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(gzip.NewReader(from))(t)
 	var to bytes.Buffer
 	packed := gzip.NewWriter(&to)
 	in, out, content := tar.NewReader(z), tar.NewWriter(packed), sha256.New()
@@ -42,17 +37,13 @@ func rewritten(t testing.TB, file, comment string, change func(*backup.Manifest)
 			break
 		}
 		text, readErr := io.ReadAll(in)
-		if err := errors.Join(err, readErr); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err, readErr))
 		switch h.Name {
 		case "header.json":
 			text = bytes.Replace(text, []byte("{"), []byte(`{"comment":"`+comment+`",`), 1)
 		case "manifest.json":
 			var m backup.Manifest
-			if err := json.Unmarshal(text, &m); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(text, &m))
 			m.Content = fmt.Sprintf("%x", content.Sum(nil))
 			change(&m)
 			text, _ = json.Marshal(m)
@@ -60,15 +51,11 @@ func rewritten(t testing.TB, file, comment string, change func(*backup.Manifest)
 		h.Size = int64(len(text))
 		fmt.Fprintf(content, "%d %s %d\n", len(h.Name), h.Name, h.Size)
 		content.Write(text)
-		if err := out.WriteHeader(h); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, out.WriteHeader(h))
 		_, _ = out.Write(text)
 	}
 	path := filepath.Join(t.TempDir(), "rewritten.backup")
-	if err := errors.Join(out.Close(), packed.Close(), os.WriteFile(path, to.Bytes(), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(out.Close(), packed.Close(), os.WriteFile(path, to.Bytes(), 0o600)))
 	return path
 }
 
@@ -132,9 +119,7 @@ func TestABackupWithADamagedHeaderIsDamaged(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "x.backup")
 			text := archive("header.json", header)
 			text[len(text)-8] ^= 1 // gzip's sum
-			if err := os.WriteFile(file, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, text, 0o600))
 			_, err := p.backups.Restore(t.Context(), backup.Source{File: file})
 			wantCode(t, err, countersign.KindInvalid, backup.CodeDamaged)
 		})

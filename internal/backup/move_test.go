@@ -12,7 +12,9 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -64,10 +66,7 @@ func TestAMoveCopiesAllRowsAndChangesNothingElse(t *testing.T) {
 	t.Parallel()
 	eachMove(t, func(t *testing.T, from, to dbtest.DB) {
 		want, log := export(t, from), auditOf(t, from)
-		moved, err := move(t.Context(), from, to.URL, noStep)
-		if err != nil {
-			t.Fatal(err)
-		}
+		moved := must.Get(move(t.Context(), from, to.URL, noStep))(t)
 		if moved.From != sqldb.Engine(from.Engine) || moved.To != sqldb.Engine(to.Engine) || moved.Rows() < 1000 || len(moved.Tables) < 10 {
 			t.Errorf("moved %s to %s, %d rows of %d tables", moved.From, moved.To, moved.Rows(), len(moved.Tables))
 		}
@@ -97,9 +96,7 @@ func TestAMoveNeedsAnEmptyDatabase(t *testing.T) {
 			want := export(t, db)
 			_, err := move(t.Context(), db, db.URL, noStep)
 			wantCode(t, err, countersign.KindConflict, sqldb.CodeNotEmpty)
-			if export(t, db) != want {
-				t.Error("the store has changed")
-			}
+			expect.Equalf(t, export(t, db), want, "the store has changed")
 		})
 	}
 	for name, c := range map[string]struct{ statement, code string }{
@@ -109,19 +106,12 @@ func TestAMoveNeedsAnEmptyDatabase(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			to := dbtest.New(t, dbtest.Postgres)
-			db, err := sqldb.Open(t.Context(), sqldb.Options{URL: to.URL})
-			if err != nil {
-				t.Fatal(err)
-			}
+			db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: to.URL}))(t)
 			for statement := range strings.SplitSeq(c.statement, "; ") {
-				if _, err := db.Queries().Exec(t.Context(), statement); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(db.Queries().Exec(t.Context(), statement))(t)
 			}
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
-			_, err = move(t.Context(), template.New(t, dbtest.SQLite), to.URL, noStep)
+			must.Do(t, db.Close())
+			_, err := move(t.Context(), template.New(t, dbtest.SQLite), to.URL, noStep)
 			wantCode(t, err, countersign.KindConflict, c.code)
 		})
 	}
@@ -129,9 +119,7 @@ func TestAMoveNeedsAnEmptyDatabase(t *testing.T) {
 		t.Parallel()
 		from := template.New(t, dbtest.Postgres)
 		log := filepath.Join(from.Dir, store.DatabaseName+"-wal")
-		if err := os.WriteFile(log, []byte("old"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(log, []byte("old"), 0o600))
 		_, err := move(t.Context(), from, "", noStep)
 		wantCode(t, err, countersign.KindConflict, sqldb.CodeNotEmpty)
 	})
@@ -140,23 +128,18 @@ func TestAMoveNeedsAnEmptyDatabase(t *testing.T) {
 func TestAMoveIntoADatabaseWithoutPermissionSaysWhichIsMissing(t *testing.T) {
 	t.Parallel()
 	to := dbtest.New(t, dbtest.Postgres)
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: to.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: to.URL}))(t)
 	defer db.Close()
 	role := filepath.Base(strings.Split(to.URL, "?")[0]) // as unique as the database
 	for _, statement := range []string{`CREATE ROLE ` + role, `REVOKE CREATE ON SCHEMA public FROM PUBLIC`} {
-		if _, err := db.Queries().Exec(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Queries().Exec(t.Context(), statement))(t)
 	}
 	defer func() { _, _ = db.Queries().Exec(context.Background(), `DROP ROLE `+role) }()
 	separator := "?"
 	if strings.Contains(to.URL, "?") {
 		separator = "&"
 	}
-	_, err = move(t.Context(), template.New(t, dbtest.SQLite), to.URL+separator+"options=-c%20role%3D"+role, noStep)
+	_, err := move(t.Context(), template.New(t, dbtest.SQLite), to.URL+separator+"options=-c%20role%3D"+role, noStep)
 	wantCode(t, err, countersign.KindConflict, sqldb.CodeNoPermission)
 	if !strings.Contains(err.Error(), role) {
 		t.Errorf("the error %q does not name the user", err)
@@ -180,15 +163,11 @@ func TestAMoveWhoseDatabaseGoesAwayChangesNothing(t *testing.T) {
 			if code := fault.Of(err); code == nil || code.Kind != countersign.KindUnavailable {
 				t.Errorf("error %v, want one of a database that can't be reached", err)
 			}
-			if export(t, from) != want {
-				t.Error("the database that was read has changed")
-			}
+			expect.Equalf(t, export(t, from), want, "the database that was read has changed")
 			if _, err := move(t.Context(), from, to.URL, noStep); err != nil {
 				t.Fatalf("the move is repeated: %v", err)
 			}
-			if export(t, to) != want {
-				t.Error("the store that was moved exports other bytes")
-			}
+			expect.Equalf(t, export(t, to), want, "the store that was moved exports other bytes")
 		})
 	}
 }
@@ -215,12 +194,10 @@ func TestNobodyWritesAStoreThatIsBeingMoved(t *testing.T) {
 		if err == nil {
 			err = s.Prepare(t.Context())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer s.Close()
 		written := make(chan error, 1)
-		_, err = move(t.Context(), from, to.URL, func(step string) {
+		must.Get(move(t.Context(), from, to.URL, func(step string) {
 			switch step {
 			case "copied":
 				go func() {
@@ -235,10 +212,7 @@ func TestNobodyWritesAStoreThatIsBeingMoved(t *testing.T) {
 					written <- nil
 				}
 			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		<-written
 		if strings.Contains(export(t, to), "zelda-9") {
 			t.Error("the new database has what was written later")
@@ -250,17 +224,13 @@ func TestAMoveThatIsKilledLeavesNothingOrAll(t *testing.T) {
 	t.Parallel()
 	eachMove(t, func(t *testing.T, from, to dbtest.DB) {
 		want := export(t, from)
-		if err := os.WriteFile(filepath.Join(from.Dir, targetFile), []byte(to.URL), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(from.Dir, targetFile), []byte(to.URL), 0o600))
 		for _, step := range []string{"copied", "verified", "recorded"} {
 			dbtest.Killed(t, from, moveStep+step)
 			if to.URL == "" && exists(filepath.Join(from.Dir, store.DatabaseName)) {
 				t.Errorf("%s: there is a database", step)
 			}
-			if export(t, from) != want {
-				t.Errorf("%s: the database that was read has changed", step)
-			}
+			expect.Equalf(t, export(t, from), want, "%s: the database that was read has changed", step)
 		}
 		dbtest.Killed(t, from, moveStep+"done") // into the same database: it was left empty
 		if export(t, to) != want || export(t, from) != want {

@@ -10,7 +10,9 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -19,21 +21,14 @@ func TestAPlaceThatCannotBeDecryptedIsAFailure(t *testing.T) {
 	s := serve(t, template.New(t, dbtest.SQLite))
 	got := s.set(func(to *backup.Settings) { to.Active, to.Out = true, t.TempDir() })
 	got.Sealed[0] ^= 1
-	text, err := json.Marshal(got)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.store.Backups.DB.Queries().SetMeta(t.Context(), "backup_schedule", string(text)); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(got))(t)
+	must.Do(t, s.store.Backups.DB.Queries().SetMeta(t.Context(), "backup_schedule", string(text)))
 	s.run(true)
 	if got := s.schedule(); !got.FailedAt.Equal(noon) || !strings.Contains(got.Failure, "can't be decrypted") {
 		t.Errorf("after a run: %+v", got)
 	}
 	s.set(func(to *backup.Settings) {
-		if to.Out != "" {
-			t.Errorf("opened as %q", to.Out)
-		}
+		expect.Equalf(t, to.Out, "", "opened as")
 	})
 	s.now = s.schedule().Next
 	s.run(true)
@@ -49,18 +44,14 @@ func TestTheURLOfAScheduleIsSealed(t *testing.T) {
 		s := serve(t, db)
 		const url = "s3://bucket?region=eu-central-1&prefix=hush-hush/"
 		got := s.set(func(to *backup.Settings) { to.Active, to.Out = true, url })
-		if got.Place != "s3://bucket" {
-			t.Errorf("place %q", got.Place)
-		}
+		expect.Equalf(t, got.Place, "s3://bucket", "place")
 		kept, err := s.store.Backups.DB.Queries().Meta(t.Context(), "backup_schedule")
 		entries, err2 := s.store.AuditLog().Audit(t.Context(), operator, people.AuditFilter{Action: "backup.schedule"})
 		if err != nil || err2 != nil || len(entries) != 1 || strings.Contains(kept, "hush") || strings.Contains(entries[0].Detail, "hush") {
 			t.Errorf("kept %s, entries %+v, %v, %v", kept, entries, err, err2)
 		}
 		s.set(func(to *backup.Settings) {
-			if to.Out != url {
-				t.Errorf("opened as %q", to.Out)
-			}
+			expect.Equalf(t, to.Out, url, "opened as")
 		})
 		_, err = s.store.Backups.SetSchedule(t.Context(), operator, func(to *backup.Settings) { to.Out = "s3://bucket?region=x&token=hush-hush" })
 		wantCode(t, err, countersign.KindInvalid, "backup_url")
@@ -77,9 +68,7 @@ func TestALostKeyFileSwitchesTheScheduleOff(t *testing.T) {
 			s := serve(t, template.New(t, dbtest.SQLite))
 			s.set(func(to *backup.Settings) { to.Active, to.Out = true, t.TempDir() })
 			if lost {
-				if err := os.Remove(filepath.Join(s.store.Dir(), keyfile.FileName)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Remove(filepath.Join(s.store.Dir(), keyfile.FileName)))
 			}
 			plan, err := s.store.Rekey(t.Context(), operator)
 			if err != nil || (plan.BackupPlace != "") != lost {

@@ -11,6 +11,8 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 )
@@ -20,18 +22,11 @@ func TestADatabaseThatAnotherProgramHasOpenIsNotReplaced(t *testing.T) {
 	p := at(t, template.New(t, dbtest.SQLite))
 	made := p.create(t, backup.CreateOptions{})
 	want := export(t, p.db)
-	other, err := sqldb.Open(t.Context(), p.backups.Database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = p.backups.Restore(t.Context(), backup.Source{File: made.File})
+	other := must.Get(sqldb.Open(t.Context(), p.backups.Database))(t)
+	_, err := p.backups.Restore(t.Context(), backup.Source{File: made.File})
 	wantCode(t, err, countersign.KindConflict, sqldb.CodeInUse)
-	if err := other.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if got := export(t, p.db); got != want {
-		t.Error("the content differs after a refused restore")
-	}
+	must.Do(t, other.Close())
+	expect.Equalf(t, export(t, p.db), want, "the content differs after a refused restore")
 }
 
 func TestADatabaseThatAServerUsesIsNotReplaced(t *testing.T) {
@@ -68,18 +63,11 @@ func TestADamagedDatabaseIsKeptAndReplaced(t *testing.T) {
 			made := p.create(t, backup.CreateOptions{})
 			want := export(t, p.db)
 			path := filepath.Join(p.db.Dir, store.DatabaseName)
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(path))(t)
 			damaged := spoil(text)
-			if err := os.WriteFile(path, damaged, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, damaged, 0o600))
 			done := p.restore(t, made.File)
-			if got := export(t, p.db); got != want {
-				t.Error("the content differs from that of the backup")
-			}
+			expect.Equalf(t, export(t, p.db), want, "the content differs from that of the backup")
 			if done.Before == "" && len(done.Aside) == 0 {
 				t.Errorf("nothing was kept of the damaged file: %+v", done)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 )
@@ -71,15 +72,11 @@ func TestAFailureIsRecordedAndTriedAgain(t *testing.T) {
 		blocked := filepath.Join(t.TempDir(), "file")
 		block := func() { // also root can't write into a file
 			t.Helper()
-			if err := errors.Join(os.RemoveAll(blocked), os.WriteFile(blocked, nil, 0o600)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(os.RemoveAll(blocked), os.WriteFile(blocked, nil, 0o600)))
 		}
 		unblock := func() {
 			t.Helper()
-			if err := os.RemoveAll(blocked); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.RemoveAll(blocked))
 		}
 		there := func(to *backup.Settings) {
 			to.Active, to.Every, to.Out = true, 24*time.Hour, filepath.Join(blocked, "backups")
@@ -126,20 +123,13 @@ func TestCommandsAndASwitchedOffScheduleWriteNoBackups(t *testing.T) {
 	s.set(func(to *backup.Settings) { to.Active = false })
 	s.run(true) // ends without a backup
 	s.run(false)
-	other, err := store.Open(t.Context(), store.Options{Dir: s.store.Dir(), Now: func() time.Time { return s.now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(store.Open(t.Context(), store.Options{Dir: s.store.Dir(), Now: func() time.Time { return s.now }}))(t)
 	defer other.Close()
-	if err := other.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.Prepare(t.Context()))
 	s.set(on(time.Hour))
 	command := jobs.New(other.Backups.DB, func() time.Time { return s.now }, slog.New(slog.DiscardHandler))
 	other.Backups.Handle(command)
-	if _, err := command.RunNext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(command.RunNext(t.Context()))(t)
 	if left := s.files(backup.Place{}); len(left) != 0 {
 		t.Errorf("files %+v", left)
 	}
@@ -153,9 +143,7 @@ func TestEncryptedScheduledBackupsAreVerifiedWithoutTheIdentity(t *testing.T) {
 	t.Parallel()
 	x25519, err1 := age.GenerateX25519Identity()
 	hybrid, err2 := age.GenerateHybridIdentity()
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err1, err2))
 	for recipient, identity := range map[string]age.Identity{x25519.Recipient().String(): x25519, hybrid.Recipient().String(): hybrid} {
 		s := serve(t, template.New(t, dbtest.SQLite))
 		bucket := "file://" + filepath.ToSlash(t.TempDir())
@@ -165,15 +153,12 @@ func TestEncryptedScheduledBackupsAreVerifiedWithoutTheIdentity(t *testing.T) {
 		if got.SucceededAt.IsZero() || !strings.HasSuffix(got.File, ".age") {
 			t.Fatalf("%+v", got)
 		}
-		in, err := backup.OpenBucket(bucket)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(backup.OpenBucket(bucket))(t)
 		defer in.Close()
 		if _, err := s.store.Backups.Service.Verify(t.Context(), backup.Source{File: got.File, Bucket: in, Identities: []age.Identity{identity}}); err != nil {
 			t.Error(err)
 		}
-		_, err = s.store.Backups.Service.Verify(t.Context(), backup.Source{File: got.File, Bucket: in})
+		_, err := s.store.Backups.Service.Verify(t.Context(), backup.Source{File: got.File, Bucket: in})
 		wantCode(t, err, countersign.KindInvalid, backup.CodeEncrypted)
 	}
 }

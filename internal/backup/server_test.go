@@ -8,6 +8,7 @@ import (
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 )
 
@@ -29,9 +30,7 @@ func serve(t *testing.T, db dbtest.DB) *server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.store.Close() })
-	if err := s.store.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.store.Prepare(t.Context()))
 	s.queue = jobs.New(s.store.Backups.DB, o.Now, slog.New(slog.DiscardHandler))
 	s.store.Backups.Handle(s.queue)
 	s.store.Backups.Serve()
@@ -40,20 +39,12 @@ func serve(t *testing.T, db dbtest.DB) *server {
 
 func (s *server) set(change func(*backup.Settings)) backup.Schedule {
 	s.Helper()
-	got, err := s.store.Backups.SetSchedule(s.Context(), operator, change)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return got
+	return must.Get(s.store.Backups.SetSchedule(s.Context(), operator, change))(s)
 }
 
 func (s *server) schedule() backup.Schedule {
 	s.Helper()
-	got, err := s.store.Backups.Schedule(s.Context(), operator)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return got
+	return must.Get(s.store.Backups.Schedule(s.Context(), operator))(s)
 }
 
 // run runs the job that is due, and fails unless there is one, or none if want is false.
@@ -66,11 +57,7 @@ func (s *server) run(want bool) {
 
 func (s *server) files(in backup.Place) []backup.File {
 	s.Helper()
-	list, err := s.store.Backups.Service.List(s.Context(), in)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return list
+	return must.Get(s.store.Backups.Service.List(s.Context(), in))(s)
 }
 
 func on(every time.Duration) func(*backup.Settings) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestAStoppedRunIsRepeatedAndLeavesNoFile(t *testing.T) {
@@ -42,10 +43,7 @@ func TestABackupThatWasNotVerifiedIsRemovedByTheNext(t *testing.T) {
 			s.set(func(to *backup.Settings) { to.Active, to.Every, to.Out = true, time.Hour, out })
 			in := backup.Place{Folder: out}
 			if strings.Contains(out, "://") {
-				bucket, err := backup.OpenBucket(out)
-				if err != nil {
-					t.Fatal(err)
-				}
+				bucket := must.Get(backup.OpenBucket(out))(t)
 				defer bucket.Close()
 				in = backup.Place{Bucket: bucket}
 			}

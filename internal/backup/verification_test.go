@@ -11,8 +11,10 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func isForbidden(err error) bool { return fault.HasKind(err, countersign.KindForbidden) }
@@ -26,15 +28,9 @@ func TestVerificationsOfThisDatabaseAreRecorded(t *testing.T) {
 		if _, known, err := k.LastVerified(ctx); known || err != nil {
 			t.Errorf("before any: %v, %v", known, err)
 		}
-		made, err := k.Create(ctx, operator, backup.CreateOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := must.Get(k.Create(ctx, operator, backup.CreateOptions{}))(t)
 		from := backup.Source{File: made.File}
-		info, err := k.Service.Verify(ctx, from)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(k.Service.Verify(ctx, from))(t)
 		if recorded, err := k.RecordVerification(ctx, operator, from, info, nil); !recorded || err != nil {
 			t.Errorf("recorded %v, %v", recorded, err)
 		}
@@ -59,17 +55,12 @@ func TestADamagedBackupIsRecordedAndNotTheNewestVerified(t *testing.T) {
 	s.set(on(time.Hour))
 	s.run(true)
 	s.now = noon.Add(time.Hour)
-	made, err := k.Create(ctx, operator, backup.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(k.Create(ctx, operator, backup.CreateOptions{}))(t)
 	text, err := os.ReadFile(made.File)
 	if err == nil {
 		err = os.WriteFile(made.File, text[:len(text)-1], 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	from := backup.Source{File: made.File}
 	info, failed := k.Service.Verify(ctx, from)
 	wantCode(t, failed, countersign.KindInvalid, backup.CodeDamaged)
@@ -101,9 +92,7 @@ func TestAVerifiedBackupThatIsDamagedLaterIsRecordedAsDamaged(t *testing.T) {
 			if err == nil {
 				err = os.WriteFile(from.File, damage(text), 0o600)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			info, failed := k.Service.Verify(ctx, from)
 			wantCode(t, failed, countersign.KindInvalid, backup.CodeDamaged)
 			if recorded, err := k.RecordVerification(ctx, operator, from, info, failed); !recorded || err != nil {
@@ -124,14 +113,9 @@ func TestABackupOfTheFutureCountsAsOfItsVerification(t *testing.T) {
 	t.Parallel()
 	s := serve(t, template.New(t, dbtest.SQLite))
 	k, ctx := s.store.Backups, t.Context()
-	made, err := k.Create(ctx, operator, backup.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(k.Create(ctx, operator, backup.CreateOptions{}))(t)
 	made.Info.Header.CreatedAt = noon.AddDate(10, 0, 0)
-	if _, err := k.RecordVerification(ctx, operator, backup.Source{File: made.File}, made.Info, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(k.RecordVerification(ctx, operator, backup.Source{File: made.File}, made.Info, nil))(t)
 	if at, _, err := k.LastVerified(ctx); err != nil || !at.Equal(noon) {
 		t.Errorf("last verified %v, %v", at, err)
 	}
@@ -157,9 +141,7 @@ func TestPrune(t *testing.T) {
 			s := serve(t, template.New(t, dbtest.SQLite))
 			k := s.store.Backups
 			folder := k.Service.Folder()
-			if err := os.MkdirAll(folder, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(folder, 0o700))
 			key := keyfile.KeyName(k.Box().Check())
 			name := func(age int) string {
 				return filepath.Join(folder, "store-"+noon.AddDate(0, 0, -age).Format("20060102T150405Z")+"-"+key+".backup")
@@ -175,17 +157,13 @@ func TestPrune(t *testing.T) {
 			if c.spared >= 0 {
 				recordAs(t, s, name(c.spared), noon.AddDate(0, 0, -c.spared))
 			}
-			if _, err := k.Prune(t.Context(), operator, backup.Place{}, c.keep); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(k.Prune(t.Context(), operator, backup.Place{}, c.keep))(t)
 			left := slices.DeleteFunc(s.files(backup.Place{}), func(f backup.File) bool { return f.Key != key })
 			if len(left) != len(c.left) {
 				t.Fatalf("left %+v", left)
 			}
 			for i, age := range c.left {
-				if left[i].Path != name(age) {
-					t.Errorf("left %s, want %s", left[i].Path, name(age))
-				}
+				expect.Equalf(t, left[i].Path, name(age), "left")
 			}
 			for _, one := range foreign {
 				if _, err := os.Stat(filepath.Join(folder, one)); err != nil {
@@ -198,18 +176,13 @@ func TestPrune(t *testing.T) {
 
 func write(t *testing.T, path string) {
 	t.Helper()
-	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), 10), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, bytes.Repeat([]byte("x"), 10), 0o600))
 }
 
 // recordAs records a file as a whole backup of a time.
 func recordAs(t *testing.T, s *server, file string, at time.Time) {
 	t.Helper()
-	key, err := s.store.Backups.DB.Queries().Meta(t.Context(), "key_check")
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(s.store.Backups.DB.Queries().Meta(t.Context(), "key_check"))(t)
 	info := backup.Info{Header: backup.Header{Key: key, CreatedAt: at}}
 	if recorded, err := s.store.Backups.RecordVerification(t.Context(), operator, backup.Source{File: file}, info, nil); !recorded || err != nil {
 		t.Fatalf("recorded %v, %v", recorded, err)

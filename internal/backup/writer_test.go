@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 )
@@ -27,10 +28,7 @@ func TestABackupIsOfOneMomentWhileOthersWrite(t *testing.T) {
 	t.Parallel()
 	template.Engines(t, func(t *testing.T, db dbtest.DB) {
 		p := at(t, db)
-		writer, err := sqldb.Open(t.Context(), p.backups.Database)
-		if err != nil {
-			t.Fatal(err)
-		}
+		writer := must.Get(sqldb.Open(t.Context(), p.backups.Database))(t)
 		ctx, stop := context.WithCancel(t.Context())
 		begun, ended := make(chan struct{}), make(chan int)
 		go func() {
@@ -46,9 +44,7 @@ func TestABackupIsOfOneMomentWhileOthersWrite(t *testing.T) {
 		made, err := p.backups.Create(ctx, writer, backup.CreateOptions{KeyFile: true})
 		stop()
 		written := <-ended
-		if err := errors.Join(err, writer.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err, writer.Close()))
 		target := at(t, dbtest.New(t, db.Engine))
 		target.restore(t, made.File)
 		first, second := pairs(t, target)
@@ -62,16 +58,10 @@ func TestABackupIsOfOneMomentWhileOthersWrite(t *testing.T) {
 func pairs(t testing.TB, p place) (first, second int) {
 	t.Helper()
 	with(t, p.db, func(context.Context, *store.Store) error { return nil })
-	db, err := sqldb.Open(t.Context(), p.backups.Database)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqldb.Open(t.Context(), p.backups.Database))(t)
 	defer db.Close()
 	count := func(query, prefix string) int {
-		names, err := sqldb.List(t.Context(), db.Queries(), sqldb.Value[string], query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := must.Get(sqldb.List(t.Context(), db.Queries(), sqldb.Value[string], query))(t)
 		n := 0
 		for _, name := range names {
 			if strings.HasPrefix(name, prefix) {

@@ -15,16 +15,15 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func testFolder(t *testing.T) (b *Bucket, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "media")
-	b, err := Open("file://" + filepath.ToSlash(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b = must.Get(Open("file://" + filepath.ToSlash(dir)))(t)
 	t.Cleanup(func() { _ = b.Close() })
 	return b, dir
 }
@@ -53,14 +52,9 @@ func TestAFileIsReadFromAnyPlace(t *testing.T) {
 	if got := filesIn(t, dir); !slices.Equal(got, []string{"public/a.txt"}) {
 		t.Errorf("the folder has %q", got)
 	}
-	r, err := b.Read(t.Context(), "public/a.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(b.Read(t.Context(), "public/a.txt"))(t)
 	defer r.Close()
-	if _, err := r.Seek(9, io.SeekStart); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.Seek(9, io.SeekStart))(t)
 	if rest, err := io.ReadAll(r); string(rest) != "thunder" || err != nil {
 		t.Errorf("%q, %v", rest, err)
 	}
@@ -72,9 +66,7 @@ func TestOnlyTheOwnerReadsAFolder(t *testing.T) {
 		return
 	}
 	b, dir := testFolder(t)
-	if _, err := b.Write(t.Context(), "private/a", strings.NewReader("a")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.Write(t.Context(), "private/a", strings.NewReader("a")))(t)
 	for name, want := range map[string]fs.FileMode{"": 0o700, "private": 0o700, "private/a": 0o600} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%q: %v, %v", name, info.Mode().Perm(), err)
@@ -107,26 +99,18 @@ func TestWhatIsMissingIsNotAFault(t *testing.T) {
 		if _, err := b.Read(t.Context(), "a"); !errors.Is(err, ErrNotFound) {
 			t.Error(err)
 		}
-		if err := errors.Join(b.Delete(t.Context(), "a"), b.Check(t.Context())); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, errors.Join(b.Delete(t.Context(), "a"), b.Check(t.Context())))
 		if got := filesIn(t, dir); len(got) > 0 {
 			t.Errorf("%q are left", got)
 		}
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o700))
 	}
 }
 
 func TestKeysStayInTheirFolder(t *testing.T) {
 	b, dir := testFolder(t)
-	if _, err := b.Write(t.Context(), "public/a", strings.NewReader("a")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(filepath.Dir(dir), "secret"), []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.Write(t.Context(), "public/a", strings.NewReader("a")))(t)
+	must.Do(t, os.WriteFile(filepath.Join(filepath.Dir(dir), "secret"), []byte("secret"), 0o600))
 	for _, key := range []string{"../secret", "public/../../secret", `..\secret`, "/../secret", "public", "."} {
 		if r, err := b.Read(t.Context(), key); err == nil {
 			r.Close()
@@ -138,13 +122,9 @@ func TestKeysStayInTheirFolder(t *testing.T) {
 func TestWhatIsLeftOfAnUnfinishedFileIsRemovedWithIt(t *testing.T) {
 	b, dir := testFolder(t)
 	for _, key := range []string{"public/a.png", "public/a.png.17f00.tmp", "public/a.png.age", "public/b.png", "private/a.png"} {
-		if _, err := b.Write(t.Context(), key, strings.NewReader(key)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.Write(t.Context(), key, strings.NewReader(key)))(t)
 	}
-	if err := b.Delete(t.Context(), "public/a.png"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Delete(t.Context(), "public/a.png"))
 	if got := filesIn(t, dir); !slices.Equal(got, []string{"private/a.png", "public/a.png.age", "public/b.png"}) {
 		t.Errorf("the folder has %q", got)
 	}
@@ -169,10 +149,7 @@ func refused(t *testing.T) *Bucket {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "b")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
 	t.Cleanup(server.Close)
-	b, err := Open("s3://shop-media?region=eu-central-1&use_path_style=true&endpoint=" + server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(Open("s3://shop-media?region=eu-central-1&use_path_style=true&endpoint=" + server.URL))(t)
 	t.Cleanup(func() { _ = b.Close() })
 	return b
 }
@@ -193,9 +170,7 @@ func TestABucketThatRefusesIsUnavailable(t *testing.T) {
 
 func TestAFolderThatCanNotBeWrittenIsUnavailable(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	b := Folder(file)
 	_, err := b.Write(t.Context(), "a", strings.NewReader("a"))
 	for _, err := range []error{err, b.Check(t.Context())} {
@@ -222,17 +197,13 @@ func TestAFolderRefusesKeysThatLeaveIt(t *testing.T) {
 
 func TestAFileCanNotTakeThePlaceOfAFolder(t *testing.T) {
 	b, dir := testFolder(t)
-	if _, err := b.Write(t.Context(), "public/a", strings.NewReader("a")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.Write(t.Context(), "public/a", strings.NewReader("a")))(t)
 	for _, key := range []string{"public", "public/a/b"} {
 		if _, err := b.Write(t.Context(), key, strings.NewReader("b")); !fault.HasCode(err, CodeUnavailable) {
 			t.Errorf("%q: %v", key, err)
 		}
 	}
-	if err := b.Delete(t.Context(), "public"); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, b.Delete(t.Context(), "public"))
 	if got := filesIn(t, dir); !slices.Equal(got, []string{"public/a"}) {
 		t.Errorf("the folder has %q", got)
 	}

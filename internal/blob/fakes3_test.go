@@ -19,6 +19,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // fakeS3 is a service with one bucket, shop-media, whose lists have two objects on a page.
@@ -45,10 +47,7 @@ func newFakeS3(t *testing.T) *fakeS3 {
 // open opens the bucket with more parameters of its URL.
 func (f *fakeS3) open(t *testing.T, parameters string) *Bucket {
 	t.Helper()
-	b, err := Open("s3://shop-media?region=eu-central-1&use_path_style=true&endpoint=" + f.url + parameters)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(Open("s3://shop-media?region=eu-central-1&use_path_style=true&endpoint=" + f.url + parameters))(t)
 	t.Cleanup(func() { _ = b.Close() })
 	return b
 }

@@ -17,7 +17,9 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // inBoth runs a test with a folder and with a bucket of S3. left returns the keys of what is there.
@@ -53,9 +55,7 @@ func TestFilesAreListedInTheOrderOfTheirKeys(t *testing.T) {
 		}
 		want := []string{"a", "b-c", "b.d", "b/c", "b/d/e", "b0", odd, "public/a"}
 		for _, key := range []int{3, 7, 5, 0, 6, 2, 4, 1} {
-			if _, err := b.Write(t.Context(), want[key], strings.NewReader(want[key])); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(b.Write(t.Context(), want[key], strings.NewReader(want[key])))(t)
 		}
 		for prefix, want := range map[string][]string{"": want, "b": want[1:6], "b/": want[3:5], "b/d": want[4:5], "b/d/e": want[4:5], "public/b": nil, "x/y": nil} {
 			var got []string
@@ -87,16 +87,12 @@ func TestFilesAreListedInTheOrderOfTheirKeys(t *testing.T) {
 func TestOnlyTheFileOfAKeyIsReplacedAndDeleted(t *testing.T) {
 	inBoth(t, func(t *testing.T, b *Bucket, left func() []string) {
 		for _, key := range []string{"a/b", "a/bc", "a/b.age", "a/b"} {
-			if _, err := b.Write(t.Context(), key, strings.NewReader(key)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(b.Write(t.Context(), key, strings.NewReader(key)))(t)
 		}
 		if got := left(); !slices.Equal(got, []string{"a/b", "a/b.age", "a/bc"}) {
 			t.Errorf("%q are there", got)
 		}
-		if err := errors.Join(b.Delete(t.Context(), "a/b"), b.Delete(t.Context(), "a/b"), b.Delete(t.Context(), "a"), b.Check(t.Context())); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, errors.Join(b.Delete(t.Context(), "a/b"), b.Delete(t.Context(), "a/b"), b.Delete(t.Context(), "a"), b.Check(t.Context())))
 		if got := left(); !slices.Equal(got, []string{"a/b.age", "a/bc"}) {
 			t.Errorf("%q are left", got)
 		}
@@ -110,17 +106,13 @@ func TestOnlyTheFileOfAKeyIsReplacedAndDeleted(t *testing.T) {
 
 func TestASeekLeadsToAnyPlace(t *testing.T) {
 	inBoth(t, func(t *testing.T, b *Bucket, _ func() []string) {
-		if _, err := b.Write(t.Context(), "a", strings.NewReader("rain and thunder")); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.Write(t.Context(), "a", strings.NewReader("rain and thunder")))(t)
 		r, err := b.Read(t.Context(), "a")
 		if err != nil || r.Size() != 16 {
 			t.Fatal(r.Size(), err)
 		}
 		defer r.Close()
-		if err := iotest.TestReader(r, []byte("rain and thunder")); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, iotest.TestReader(r, []byte("rain and thunder")))
 	})
 }
 
@@ -206,9 +198,7 @@ func TestCredentialsAreFoundWhereToolsOfAWSFindThem(t *testing.T) {
 	defer role.Close()
 	file := filepath.Join(t.TempDir(), "credentials")
 	text := "[default]\naws_access_key_id = file\naws_secret_access_key = s\n[second]\naws_access_key_id = second\naws_secret_access_key = s\naws_session_token = t2\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	env := map[string]string{"AWS_ACCESS_KEY_ID": "env", "AWS_SECRET_ACCESS_KEY": "s", "AWS_SESSION_TOKEN": "t1"}
 	for name, tt := range map[string]struct {
 		env        map[string]string
@@ -249,10 +239,7 @@ func TestABucketIsPartOfThePathOrOfTheHost(t *testing.T) {
 		"&endpoint=http://objects.test:9000": "http://shop-media.objects.test:9000/a?",
 		"&use_path_style=true&endpoint=http://objects.test:9000": "http://objects.test:9000/shop-media/a?",
 	} {
-		b, err := Open("s3://shop-media?region=eu-central-1" + parameters)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(Open("s3://shop-media?region=eu-central-1" + parameters))(t)
 		u, err := b.files.(*s3).client.PresignedGetObject(t.Context(), "shop-media", "a", time.Hour, nil)
 		if err != nil || !strings.HasPrefix(u.String(), want) {
 			t.Errorf("%s leads to %v, %v", parameters, u, err)

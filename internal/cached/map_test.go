@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/maypok86/otter/v2"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func newMap(bytes int64) *Map[int, string] {
@@ -114,9 +116,7 @@ func TestAPanicOfASharedReadIsThatOfItsCaller(t *testing.T) {
 	m := newMap(1000)
 	_, _, since := m.Find(7)
 	defer func() {
-		if recover() != "broken" {
-			t.Error("the caller did not panic")
-		}
+		expect.Equalf(t, recover(), "broken", "the caller did not panic")
 	}()
 	_, _ = m.Share(t.Context(), 7, since, func(context.Context) (string, error) { panic("broken") })
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 // counter is a value that is the number of its reads.
@@ -151,9 +153,7 @@ func TestACrowdReadsAValueOnce(t *testing.T) {
 				synctest.Wait()
 				close(release)
 				for range 2 {
-					if err := <-results; err != nil {
-						t.Error(err)
-					}
+					expect.NoError(t, <-results)
 				}
 				if got := reads.Load(); got != test.want {
 					t.Errorf("read %d times, want %d", got, test.want)

@@ -20,7 +20,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -47,10 +49,7 @@ func TestHostsAndDirectoriesThatCantBeUsedAreRefused(t *testing.T) {
 }
 
 func TestHostsAreNamedAsCertificatesNameThem(t *testing.T) {
-	a, err := NewACME(ACMEOptions{Hosts: []string{"Shop.Example.", "bücher.example"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(NewACME(ACMEOptions{Hosts: []string{"Shop.Example.", "bücher.example"}}))(t)
 	for _, name := range []string{"shop.example", "xn--bcher-kva.example"} {
 		if a.hosts[name] == nil {
 			t.Errorf("no %s in %v", name, a.options.Hosts)
@@ -62,10 +61,7 @@ func TestHostsAreNamedAsCertificatesNameThem(t *testing.T) {
 func TestAHandshakeForAnotherNameIsRefused(t *testing.T) {
 	called := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the authority was called") }))
 	defer called.Close()
-	a, err := NewACME(ACMEOptions{Hosts: []string{host}, Directory: called.URL, Folder: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(NewACME(ACMEOptions{Hosts: []string{host}, Directory: called.URL, Folder: t.TempDir()}))(t)
 	close(a.hosts[host].tried) // and failed
 	for _, name := range []string{"evil.example", host} {
 		server, client := net.Pipe()
@@ -92,10 +88,7 @@ func free(t *testing.T) (addr string, port int) {
 
 func listen(t *testing.T) net.Listener {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = ln.Close() })
 	return ln
 }
@@ -118,13 +111,10 @@ func startAuthority(t *testing.T, seconds, httpPort, tlsPort int) authority {
 	own := webtest.NewCertificate(t, time.Now().Add(day), "127.0.0.1")
 	dir := t.TempDir()
 	cert, key := own.Write(t, dir)
-	config, err := json.Marshal(map[string]any{"pebble": map[string]any{
+	config := must.Get(json.Marshal(map[string]any{"pebble": map[string]any{
 		"listenAddress": addr, "managementListenAddress": management, "certificate": cert, "privateKey": key,
 		"httpPort": httpPort, "tlsPort": tlsPort, "certificateValidityPeriod": seconds,
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	start(t, "Starting challenge servers", "pebble-challtestsrv", "-http01", "", "-https01", "", "-tlsalpn01", "", "-management", "", "-dns01", dns, "-defaultIPv6", "")
 	start(t, "Listening on", "pebble", "-config", write(t, filepath.Join(dir, "pebble.json"), config), "-dnsserver", dns)
 	transport := &http.Transport{TLSClientConfig: webtest.Client(own)}
@@ -149,9 +139,7 @@ func start(t *testing.T, ready, name string, args ...string) {
 	c.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1", "PEBBLE_WFE_NONCEREJECT=0")
 	out, in := io.Pipe()
 	c.Stdout, c.Stderr = in, in
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Start())
 	t.Cleanup(func() {
 		_ = c.Process.Kill()
 		_ = c.Wait()
@@ -178,10 +166,7 @@ type issued struct {
 // obtain runs an ACME that serves its certificates on ln.
 func obtain(t *testing.T, from authority, folder string, ln net.Listener, log *slog.Logger, change func(*ACME)) issued {
 	t.Helper()
-	a, err := NewACME(ACMEOptions{Hosts: []string{host}, Email: "ada@shop.example", Directory: from.directory, Folder: folder, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(NewACME(ACMEOptions{Hosts: []string{host}, Email: "ada@shop.example", Directory: from.directory, Folder: folder, Log: log}))(t)
 	a.manager.Client.HTTPClient = from.client
 	change(a)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -191,9 +176,7 @@ func obtain(t *testing.T, from authority, folder string, ln net.Listener, log *s
 	go func() { _ = server.ServeTLS(ln, "", "") }()
 	i := issued{a, ln.Addr().String(), func() {
 		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, <-done)
 		_ = server.Close()
 	}}
 	return i
@@ -239,9 +222,7 @@ func TestACertificateIsObtainedAndRenewed(t *testing.T) {
 	i := obtain(t, pebble, t.TempDir(), ln, slog.New(slog.DiscardHandler), func(a *ACME) { a.manager.RenewBefore = 19 * time.Second })
 	defer i.stop()
 	first := i.await(t, anything)
-	if err := first.VerifyHostname(host); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, first.VerifyHostname(host))
 	second := i.await(t, func(c *x509.Certificate) bool { return c.SerialNumber.Cmp(first.SerialNumber) != 0 })
 	if second.NotAfter.Before(first.NotAfter) { // whole seconds, and the renewal may follow in the same one
 		t.Errorf("the first expires %s, the next %s", first.NotAfter, second.NotAfter)

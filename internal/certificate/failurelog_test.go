@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // answering is an authority with one response, or none.
@@ -35,10 +37,7 @@ func TestFailuresOfTheAuthorityAreLogged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			log, out := logged()
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://ca.example/order/1", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, "https://ca.example/order/1", nil))(t)
 			w, err := failureLog{c.authority, log}.RoundTrip(r)
 			if (err != nil) != (c.authority.body == "") {
 				t.Fatal(err)

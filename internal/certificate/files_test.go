@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -28,19 +30,14 @@ func logged() (*slog.Logger, *bytes.Buffer) {
 
 func write(t *testing.T, path string, text []byte) string {
 	t.Helper()
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, text, 0o600))
 	return path
 }
 
 // served returns the certificate of a handshake.
 func served(t *testing.T, f *Files) *x509.Certificate {
 	t.Helper()
-	c, err := f.TLS().GetCertificate(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(f.TLS().GetCertificate(nil))(t)
 	return c.Leaf
 }
 
@@ -89,12 +86,8 @@ func TestAChangedPairIsServed(t *testing.T) {
 			second.Write(t, newer)
 			for _, file := range []string{"cert.pem", "key.pem"} {
 				link := filepath.Join(dir, file)
-				if err := os.Symlink(filepath.Join(newer, file), link+".new"); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.Rename(link+".new", link); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Symlink(filepath.Join(newer, file), link+".new"))
+				must.Do(t, os.Rename(link+".new", link))
 			}
 		},
 	} {
@@ -102,10 +95,7 @@ func TestAChangedPairIsServed(t *testing.T) {
 			dir := t.TempDir()
 			cert, key := first.Write(t, dir)
 			log, out := logged()
-			f, err := OpenFiles(FileOptions{Certificate: cert, Key: key, Log: log})
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(OpenFiles(FileOptions{Certificate: cert, Key: key, Log: log}))(t)
 			f.look()
 			if !served(t, f).Equal(first.Leaf) || out.Len() > 0 {
 				t.Errorf("without a change: %s", out)
@@ -128,10 +118,7 @@ func TestAPairThatCantBeUsedLeavesTheEarlierOneAndIsLoggedOnce(t *testing.T) {
 	first, second := webtest.NewCertificate(t, noon.Add(20*day), "shop.example"), webtest.NewCertificate(t, noon.Add(80*day), "shop.example")
 	cert, key := first.Write(t, dir)
 	log, out := logged()
-	f, err := OpenFiles(FileOptions{Certificate: cert, Key: key, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(OpenFiles(FileOptions{Certificate: cert, Key: key, Log: log}))(t)
 	write(t, cert, second.PEM)
 	f.look()
 	f.look()
@@ -143,9 +130,7 @@ func TestAPairThatCantBeUsedLeavesTheEarlierOneAndIsLoggedOnce(t *testing.T) {
 	if got := out.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "does not belong") || !served(t, f).Equal(first.Leaf) {
 		t.Errorf("when it stays so: %s", got)
 	}
-	if err := os.Remove(key); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(key))
 	f.look()
 	f.look()
 	f.look()
@@ -171,10 +156,7 @@ func TestACertificateThatClientsRefuseDoesNotReplaceOneThatTheyAccept(t *testing
 			dir := t.TempDir()
 			cert, key := current.Write(t, dir)
 			log, out := logged()
-			f, err := OpenFiles(FileOptions{Certificate: cert, Key: key, Log: log, Now: func() time.Time { return now }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(OpenFiles(FileOptions{Certificate: cert, Key: key, Log: log, Now: func() time.Time { return now }}))(t)
 			changed.Write(t, dir)
 			for range 3 {
 				f.look()
@@ -196,10 +178,7 @@ func TestTheLogWarnsOnceADayBeforeACertificateExpires(t *testing.T) {
 	cert, key := webtest.NewCertificate(t, noon.Add(15*day), "shop.example").Write(t, dir)
 	log, out := logged()
 	now := noon
-	f, err := OpenFiles(FileOptions{Certificate: cert, Key: key, Log: log, Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(OpenFiles(FileOptions{Certificate: cert, Key: key, Log: log, Now: func() time.Time { return now }}))(t)
 	for _, step := range []struct {
 		after time.Duration
 		lines int
@@ -222,14 +201,10 @@ func TestTheLogWarnsOnceADayBeforeACertificateExpires(t *testing.T) {
 func TestAShortCertificateExpiresSoonInItsLastSixth(t *testing.T) {
 	leaf := &x509.Certificate{NotBefore: noon, NotAfter: noon.Add(6 * day)}
 	for after, want := range map[time.Duration]bool{4 * day: false, 5*day + time.Second: true, 7 * day: true} {
-		if got := ExpiresSoon(leaf, noon.Add(after)); got != want {
-			t.Errorf("after %v: %v", after, got)
-		}
+		expect.Equalf(t, ExpiresSoon(leaf, noon.Add(after)), want, "after %v", after)
 	}
 }
 
 func TestTLSBegins12(t *testing.T) {
-	if got := (&Files{}).TLS().MinVersion; got != tls.VersionTLS12 {
-		t.Errorf("minimum %x", got)
-	}
+	expect.Equalf(t, (&Files{}).TLS().MinVersion, tls.VersionTLS12, "minimum")
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // thing is a view with every kind of field.
@@ -29,10 +30,7 @@ type part struct {
 
 func things(t *testing.T) []thing {
 	t.Helper()
-	at, err := countersign.ParseTimestamp("2026-11-21T12:34:56Z")
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := must.Get(countersign.ParseTimestamp("2026-11-21T12:34:56Z"))(t)
 	return []thing{
 		{ID: 7, Name: "Rain\x1b[2J", At: at, Ended: &at, Uses: 1234, On: true, Tags: []string{"=1+1"}, Hidden: "x", Details: Lines("More", "a", "Most", "b")},
 		{ID: -1, Name: "=cmd()", Tags: []string{}, part: part{"+1; -2"}},
@@ -79,9 +77,7 @@ func TestAnEmptyListSaysSo(t *testing.T) {
 func TestACardIsTheViewInLines(t *testing.T) {
 	var out strings.Builder
 	console := New(unset, strings.NewReader(""), &out, io.Discard)
-	if err := console.Show(things(t)[1], nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, console.Show(things(t)[1], nil))
 	if want := "Name   =cmd()\nId     -1\nAt     -\nOn     no\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}

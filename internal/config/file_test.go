@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/config"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/spf13/pflag"
 )
 
@@ -121,21 +123,15 @@ func TestAFileMayBeWrittenInManyWays(t *testing.T) {
 		"a list on several lines": "trusted-proxy = [ # why\n  '10.0.0.0/8',\n]\n", "an empty list": "trusted-proxy = []\n", "no line end": "listen = ':1'",
 		"a number with separators": "fail-limit = 1_000\n", "a key in quotes": "'listen' = ':1'\n",
 	} {
-		if err := check(text); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		expect.NoErrorf(t, check(text), "%s", name)
 	}
 }
 
 func write(t *testing.T, text string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "store.toml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+	must.Do(t, os.Chmod(path, mode))
 	return path
 }
 

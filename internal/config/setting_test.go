@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/config"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // unset is a lookup of variables that finds none.
@@ -17,19 +19,13 @@ func unset(config.Setting) (value, variable string, err error) { return "", "", 
 
 func parse(t *testing.T, path, text string) *config.File {
 	t.Helper()
-	f, err := config.Parse(path, []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must.Get(config.Parse(path, []byte(text)))(t)
 }
 
 func TestAFileSetsValuesOfEveryKind(t *testing.T) {
 	f := parse(t, "/etc/x/store.toml", "listen = ':1'\nfail-limit = 7\npprof = true\nwait = '5m'\ntrusted-proxy = ['10.0.0.0/8', 'a,b']\n")
 	all := settings()
-	if err := config.Apply(all, unset, f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, config.Apply(all, unset, f))
 	for i, want := range []struct {
 		key   string
 		value any
@@ -53,9 +49,7 @@ func TestAListReplacesTheListOfLowerPrecedence(t *testing.T) {
 		return "2.2.2.2,3.3.3.3", s.Variable, nil
 	}
 	all := settings()
-	if err := config.Apply(all, variable, f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, config.Apply(all, variable, f))
 	if got := setting(t, all, "trusted-proxy").Value(); !reflect.DeepEqual(got, []string{"2.2.2.2", "3.3.3.3"}) {
 		t.Errorf("the variable makes it %v", got)
 	}
@@ -64,9 +58,7 @@ func TestAListReplacesTheListOfLowerPrecedence(t *testing.T) {
 func TestARelativeFolderStartsAtTheFolderOfTheFile(t *testing.T) {
 	for text, want := range map[string]string{"sub/data": "/etc/x/sub/data", "../y": "/etc/y", "/srv/data": "/srv/data"} {
 		all := settings()
-		if err := config.Apply(all, unset, parse(t, "/etc/x/store.toml", "data = '"+text+"'\n")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, config.Apply(all, unset, parse(t, "/etc/x/store.toml", "data = '"+text+"'\n")))
 		if got := setting(t, all, "data").Value(); got != filepath.FromSlash(want) {
 			t.Errorf("%s is %v, want %s", text, got, want)
 		}
@@ -103,25 +95,17 @@ func TestPasswordsOfAURLAreRedacted(t *testing.T) {
 		"s3://b?profile=hunter2&region=eu":       "s3://b?profile=xxxxx&region=eu",
 	} {
 		all := settings()
-		if err := setting(t, all, "db").Flag.Value.Set(text); err != nil {
-			t.Fatal(err)
-		}
-		if got := setting(t, all, "db").Redacted(); got != want {
-			t.Errorf("%s is shown as %v, want %s", text, got, want)
-		}
+		must.Do(t, setting(t, all, "db").Flag.Value.Set(text))
+		expect.Equalf[any](t, setting(t, all, "db").Redacted(), want, "%s is shown as", text)
 	}
 }
 
 func TestAWrittenFileChangesNothing(t *testing.T) {
 	var out bytes.Buffer
-	if err := config.Write(&out, "Head.\n\nMore.", settings(), typed); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, config.Write(&out, "Head.\n\nMore.", settings(), typed))
 	all := settings()
 	f := parse(t, "store.toml", out.String())
-	if err := config.Apply(all, unset, f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, config.Apply(all, unset, f))
 	for _, s := range all {
 		if config.OriginOf(s.Flag) != (config.Origin{}) {
 			t.Errorf("%s is set", s.Key)
@@ -139,9 +123,7 @@ func TestAWrittenFileHasTheFlagsThatWereGiven(t *testing.T) {
 		give(t, setting(t, all, key), text)
 	}
 	var out bytes.Buffer
-	if err := config.Write(&out, "Head", all, typed); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, config.Write(&out, "Head", all, typed))
 	read := settings()
 	if err := config.Apply(read, unset, parse(t, "store.toml", out.String())); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
@@ -155,28 +137,19 @@ func TestAWrittenFileHasTheFlagsThatWereGiven(t *testing.T) {
 
 func TestAPathInAWrittenFileIsThatOfItsFlag(t *testing.T) {
 	t.Chdir(t.TempDir())
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	here := must.Get(os.Getwd())(t)
 	for text, want := range map[string]string{"./shop": filepath.Join(here, "shop"), "../shop": filepath.Join(filepath.Dir(here), "shop"), filepath.Join(here, "x"): filepath.Join(here, "x")} {
 		all := settings()
 		give(t, setting(t, all, "data"), text)
 		give(t, setting(t, all, "listen"), "./listen")
 		var out bytes.Buffer
-		if err := config.Write(&out, "Head", all, typed); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, config.Write(&out, "Head", all, typed))
 		read := settings()
-		if err := config.Apply(read, unset, parse(t, "/etc/x/store.toml", out.String())); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, config.Apply(read, unset, parse(t, "/etc/x/store.toml", out.String())))
 		if got := setting(t, read, "data").Value(); got != want {
 			t.Errorf("--data %s is %v in the file, want %s", text, got, want)
 		}
-		if got := setting(t, read, "listen").Value(); got != "./listen" {
-			t.Errorf("an address became %v", got)
-		}
+		expect.Equalf(t, setting(t, read, "listen").Value(), "./listen", "an address became")
 	}
 }
 
@@ -202,9 +175,7 @@ func TestAnEmptyFlagIsRefused(t *testing.T) {
 
 func TestAnEmptyListInTheFileStandsForNone(t *testing.T) {
 	all := settings()
-	if err := config.Apply(all, unset, parse(t, "store.toml", "trusted-proxy = []\n")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, config.Apply(all, unset, parse(t, "store.toml", "trusted-proxy = []\n")))
 	if from := config.OriginOf(setting(t, all, "trusted-proxy").Flag); from.Line != 1 {
 		t.Errorf("it is from %s", from)
 	}
@@ -214,9 +185,7 @@ func TestAnEmptyListInTheFileStandsForNone(t *testing.T) {
 func give(t *testing.T, s config.Setting, text string) {
 	t.Helper()
 	s.Flag.Changed = true
-	if err := s.Flag.Value.Set(text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Flag.Value.Set(text))
 }
 
 func FuzzParse(f *testing.F) {

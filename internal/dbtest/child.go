@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // What a child finds in its environment: its step, and the database of its test.
@@ -67,13 +69,8 @@ func StartChild(t testing.TB, place DB, step string, env ...string) *Child {
 	c := &Child{cmd: exec.Command(os.Args[0])}
 	c.cmd.Env = append(append(os.Environ(), envStep+"="+step, envDir+"="+place.Dir, envURL+"="+place.URL), env...)
 	c.cmd.Stderr = os.Stderr
-	output, err := c.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	output := must.Get(c.cmd.StdoutPipe())(t)
+	must.Do(t, c.cmd.Start())
 	c.output, c.Lines = output, bufio.NewScanner(output)
 	return c
 }

@@ -13,6 +13,9 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestNothingIsLeftForTheNextTest(t *testing.T) {
@@ -28,9 +31,7 @@ func TestNothingIsLeftForTheNextTest(t *testing.T) {
 			if left, err = pgx.Connect(context.Background(), db.URL); err != nil { // and does not close it
 				t.Fatal(err)
 			}
-			if _, err := left.Exec(context.Background(), "BEGIN; LOCK TABLE notes"); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(left.Exec(context.Background(), "BEGIN; LOCK TABLE notes"))(t)
 		})
 	}
 }
@@ -55,9 +56,7 @@ func TestCopiesOfATemplateAreFilledOnceAndIndependent(t *testing.T) {
 			if content, err := os.ReadFile(path); err != nil || string(content) != "as filled" {
 				t.Fatalf("%q, %v", content, err)
 			}
-			if err := os.WriteFile(path, []byte("changed"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, []byte("changed"), 0o600))
 			if db.Engine == Postgres {
 				execute(t, db.URL, "INSERT INTO notes VALUES (1); ALTER TABLE notes ADD UNIQUE (id)")
 				execute(t, db.URL, "DROP TABLE notes")
@@ -76,14 +75,9 @@ func TestServersAreCopiesOfOneCluster(t *testing.T) {
 	}
 	identifier := func(db DB) (id int64) {
 		t.Helper()
-		conn, err := pgx.Connect(t.Context(), db.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(pgx.Connect(t.Context(), db.URL))(t)
 		defer conn.Close(t.Context())
-		if err := conn.QueryRow(t.Context(), "SELECT system_identifier FROM pg_control_system()").Scan(&id); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, conn.QueryRow(t.Context(), "SELECT system_identifier FROM pg_control_system()").Scan(&id))
 		return id
 	}
 	if a, b := identifier(Alone(t)), identifier(Alone(t)); a != b {
@@ -120,29 +114,16 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 	Long(t)
 	inner := exec.Command(os.Args[0], "-test.run=^TestServerEndsWithItsProcess$")
 	inner.Env = append(os.Environ(), "DBTEST_INNER=1")
-	input, err := inner.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	input := must.Get(inner.StdinPipe())(t)
 	defer input.Close()
-	output, err := inner.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := inner.Start(); err != nil {
-		t.Fatal(err)
-	}
+	output := must.Get(inner.StdoutPipe())(t)
+	must.Do(t, inner.Start())
 	url, err := bufio.NewReader(output).ReadString('\n')
 	if err != nil || url == "none\n" {
 		Skip(t, fmt.Errorf("no private server on this machine: %q, %v", url, err))
 	}
-	conn, err := pgx.Connect(context.Background(), strings.TrimSpace(url))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := inner.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(pgx.Connect(context.Background(), strings.TrimSpace(url)))(t)
+	must.Do(t, inner.Process.Kill())
 	_ = inner.Wait()
 	if _, err := conn.WaitForNotification(context.Background()); err == nil {
 		t.Error("the server sent something although it should have ended")
@@ -163,30 +144,16 @@ func TestASkippedTestIsVisible(t *testing.T) {
 
 func TestTheEndOfASessionIsNotAHeldCommit(t *testing.T) {
 	db := Alone(t)
-	conn, err := pgx.Connect(t.Context(), db.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := conn.Exec(t.Context(), "BEGIN; CREATE TEMPORARY TABLE staged (line text); COMMIT"); err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(pgx.Connect(t.Context(), db.URL))(t)
+	must.Get(conn.Exec(t.Context(), "BEGIN; CREATE TEMPORARY TABLE staged (line text); COMMIT"))(t)
 	db.HoldCommits(t)
-	if err := conn.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.Close(t.Context()))
 	dropping := 0
-	look, err := pgx.Connect(t.Context(), db.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	look := must.Get(pgx.Connect(t.Context(), db.URL))(t)
 	defer look.Close(context.Background()) //nolint:errcheck // only read
 	for dropping == 0 {                    // the session drops its table after its client has gone
-		if err := look.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").Scan(&dropping); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, look.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'").Scan(&dropping))
 	}
-	if n := db.HeldCommits(t); n != 0 {
-		t.Errorf("%d commits wait, want 0", n)
-	}
+	expect.Equalf(t, db.HeldCommits(t), 0, "commits wait")
 	db.ReleaseCommits(t)
 }

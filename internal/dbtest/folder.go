@@ -8,6 +8,8 @@ import (
 	"os"
 	"runtime/debug"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // Setup prepares the process of a package whose tests use databases: six parallel tests run at
@@ -34,10 +36,7 @@ func TempDir(t testing.TB) string {
 	if memory() == "" {
 		return t.TempDir()
 	}
-	dir, err := os.MkdirTemp(memory(), "countersign-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp(memory(), "countersign-test-"))(t)
 	t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)

@@ -9,14 +9,13 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 func get(t *testing.T, g *Guard, url string) (int, error) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
 	answer, err := g.Client().Do(r)
 	if err != nil {
 		return 0, err
@@ -29,10 +28,7 @@ func get(t *testing.T, g *Guard, url string) (int, error) {
 // The refused call is followed by a connection of the test's own: it must be the
 // first that the listener gets.
 func TestNothingIsSentToARefusedAddress(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "[::1]", "0.0.0.0"} {
@@ -40,15 +36,9 @@ func TestNothingIsSentToARefusedAddress(t *testing.T) {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
-	own, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(net.Dial("tcp", l.Addr().String()))(t)
 	defer own.Close()
-	first, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(l.Accept())(t)
 	defer first.Close()
 	if first.RemoteAddr().String() != own.LocalAddr().String() {
 		t.Errorf("the first connection came from %s, not from the test", first.RemoteAddr())

@@ -5,6 +5,9 @@ import (
 	"net/netip"
 	"net/url"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestOnlyPublicAddressesAreCalled(t *testing.T) {
@@ -128,12 +131,7 @@ func TestAnAddressCanBeCalledByItsForm(t *testing.T) {
 		"https://site.example:0": false, "https://site.example:65536": false, "https://127.1": false, "https://2130706433": false,
 		"https://0X7F000001.": false, "https://a.0x": false, "https://1.2.3.4.5": false, "https://": false, "https://:443": false,
 	} {
-		u, err := url.Parse(address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := CanCall(u); got != want {
-			t.Errorf("%s: %v, want %v", address, got, want)
-		}
+		u := must.Get(url.Parse(address))(t)
+		expect.Equalf(t, CanCall(u), want, "%s", address)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 )
 
@@ -27,8 +28,6 @@ func TestAllIsOneErrorAboutAllValues(t *testing.T) {
 		"a fault of ours": io.EOF, "waiting": fault.At("password", fault.Limited("rate_limited", "Too many", time.Second)),
 		"the server": fault.At("password", fault.Unavailable("busy", "Not now")),
 	} {
-		if got := fault.All(email, alone); got != alone {
-			t.Errorf("%s is not alone: %v", name, got)
-		}
+		expect.Equalf(t, fault.All(email, alone), alone, "%s is not alone", name)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 )
 
@@ -79,7 +80,5 @@ func TestTheNextStepStandsBehindTheMessage(t *testing.T) {
 			t.Errorf("%v became %v", err, got)
 		}
 	}
-	if got := fault.Join("It failed", ""); got != "It failed" {
-		t.Error(got)
-	}
+	expect.Equal(t, fault.Join("It failed", ""), "It failed")
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -28,9 +30,7 @@ func TestAssetsMayBeKeptForEverAndAreCompressed(t *testing.T) {
 	}
 	for _, address := range addresses {
 		p := b.Get(address).Status(http.StatusOK)
-		if got := p.Header.Get("Cache-Control"); got != "public, max-age=31536000, immutable" {
-			t.Errorf("%s: Cache-Control %q", address, got)
-		}
+		expect.Equalf(t, p.Header.Get("Cache-Control"), "public, max-age=31536000, immutable", "%s: Cache-Control", address)
 		if got := p.Header.Get("Content-Type"); got == "" || strings.HasPrefix(got, "text/plain") {
 			t.Errorf("%s: Content-Type %q", address, got)
 		}
@@ -39,10 +39,7 @@ func TestAssetsMayBeKeptForEverAndAreCompressed(t *testing.T) {
 	if style.Header.Get("Content-Encoding") != "gzip" {
 		t.Fatalf("%s is not compressed", addresses[2])
 	}
-	z, err := gzip.NewReader(strings.NewReader(style.Body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(gzip.NewReader(strings.NewReader(style.Body)))(t)
 	if plain, err := io.ReadAll(z); err != nil || string(plain) != b.Get(addresses[2]).Body {
 		t.Errorf("the compressed form is another: %v", err)
 	}
@@ -67,10 +64,7 @@ func TestScriptsFitTheirBudget(t *testing.T) {
 		if f == "assets/uplot.js" { // not ours
 			continue
 		}
-		content, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(f))(t)
 		total += len(content)
 	}
 	if total > 10<<10 {
@@ -81,18 +75,12 @@ func TestScriptsFitTheirBudget(t *testing.T) {
 func TestEveryIconThatIsNamedExists(t *testing.T) {
 	var sources []string
 	for _, pattern := range []string{"*.templ", "*.go", "../addon/pages/*.templ", "../addon/pages/*.go", "../store/pages/*.templ", "../store/pages/*.go"} {
-		found, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(filepath.Glob(pattern))(t)
 		sources = append(sources, found...)
 	}
 	icon := regexp.MustCompile(`(?:Icon\(|Icon:\s*)"([a-z0-9-]+)"`)
 	for _, source := range sources {
-		content, err := os.ReadFile(source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(source))(t)
 		for _, m := range icon.FindAllStringSubmatch(string(content), -1) {
 			if drawn, err := os.ReadFile("icons/" + m[1] + ".svg"); err != nil || !strings.Contains(string(drawn), ">\n  <") {
 				t.Errorf("%s: there is no icon %q in icons", source, m[1])
@@ -103,19 +91,13 @@ func TestEveryIconThatIsNamedExists(t *testing.T) {
 
 func TestStyleSheetAndLockNameNoOtherHost(t *testing.T) {
 	host := regexp.MustCompile(`https?://[^"' )]+`)
-	style, err := os.ReadFile("assets/app.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	style := must.Get(os.ReadFile("assets/app.css"))(t)
 	for _, found := range host.FindAllString(string(style), -1) {
 		if found != "https://tailwindcss.com" && !strings.HasPrefix(found, "http://www.w3.org/") {
 			t.Errorf("the style sheet names %s", found)
 		}
 	}
-	lock, err := os.ReadFile("web/package-lock.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lock := must.Get(os.ReadFile("web/package-lock.json"))(t)
 	if strings.Contains(string(lock), `"resolved"`) {
 		t.Error("the lock file names where packages were taken from")
 	}

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestCodesWrapBehindTheirPunctuationAlone(t *testing.T) {
@@ -18,9 +21,7 @@ func TestCodesWrapBehindTheirPunctuationAlone(t *testing.T) {
 		"cak_9f2Yk0a8dZ3pQ7wLm1Rt5vXc6Bn4Hj":  "cak_|9f2Yk0a8dZ3pQ7wLm1Rt5vXc6Bn4Hj",
 		"":                                    "",
 	} {
-		if got := strings.Join(codePieces(code, marks+"-"), "|"); got != want {
-			t.Errorf("%q wraps as %q instead of %q", code, got, want)
-		}
+		expect.Equalf(t, strings.Join(codePieces(code, marks+"-"), "|"), want, "%q wraps as", code)
 	}
 }
 
@@ -37,9 +38,7 @@ func TestMomentsInTextsAreTimeElementsAndTheRestIsText(t *testing.T) {
 	moment := time.Date(2026, 11, 3, 8, 5, 0, 0, time.UTC)
 	got := htmlOf(t, pieces("By <ada>, "+Moment(moment)+"."))
 	want := `By &lt;ada&gt;, <time datetime="2026-11-03T08:05:00Z" title="3 Nov 2026, 08:05:00 UTC">3 Nov 2026, 08:05 UTC</time>.`
-	if got != want {
-		t.Errorf("%s instead of %s", got, want)
-	}
+	expect.Equal(t, got, want)
 }
 
 func TestCodesOfAManualWrapAndItsBlocksStay(t *testing.T) {
@@ -52,8 +51,6 @@ func TestCodesOfAManualWrapAndItsBlocksStay(t *testing.T) {
 func htmlOf(t *testing.T, c templ.Component) string {
 	t.Helper()
 	var b strings.Builder
-	if err := c.Render(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Render(t.Context(), &b))
 	return b.String()
 }

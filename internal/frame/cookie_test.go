@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/web"
 )
@@ -56,9 +57,7 @@ func TestCookiesAndHSTSFollowTheSchemeOfTheBrowser(t *testing.T) {
 			pair, _, _ := strings.Cut(cookie, ";")
 			p = s.browser(t).Get("/admin", "Cookie", pair, "X-Forwarded-Proto", tt.proto, "X-Forwarded-Host", "shop.example")
 			p.Status(http.StatusOK).Says("signed in as " + email)
-			if got := p.Header.Get("Strict-Transport-Security") != ""; got != tt.secure {
-				t.Errorf("Strict-Transport-Security is sent: %v", got)
-			}
+			expect.Equalf(t, p.Header.Get("Strict-Transport-Security") != "", tt.secure, "Strict-Transport-Security is sent")
 		})
 	}
 }
@@ -71,9 +70,7 @@ func TestHSTSIsForPublicNamesAlone(t *testing.T) {
 		s := newSite(t, dbtest.New(t, dbtest.SQLite), func(o *frame.Options) { o.Secure, o.Origin = true, origin })
 		s.behind(t)
 		p := s.browser(t).Get("/admincp/login")
-		if got := p.Header.Get("Strict-Transport-Security") != ""; got != want {
-			t.Errorf("%q: sent: %v", origin, got)
-		}
+		expect.Equalf(t, p.Header.Get("Strict-Transport-Security") != "", want, "%q: sent", origin)
 	}
 }
 

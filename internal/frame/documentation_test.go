@@ -8,15 +8,13 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
 func TestDocumentationIsShownWithoutSigningIn(t *testing.T) {
-	openAPI, err := os.ReadFile("../store/api/openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	openAPI := must.Get(os.ReadFile("../store/api/openapi.json"))(t)
 	b := readers(t, frame.Options{Brand: "A shop", Home: "/", Documentation: frame.NewDocumentation("", openAPI)})
 	all := b.Get("/docs").Status(http.StatusOK).Says("Countersign store API", "Run a store", "The addon", "License files", "Licenses")
 	for _, path := range []string{"/docs/api", "/docs/store", "/docs/addon", "/docs/addon-reference", "/docs/iap", "/docs/license", "/docs/license-reference", "/docs/postgres", "/docs/performance"} {
@@ -43,10 +41,7 @@ func TestLicensesAreShownAsText(t *testing.T) {
 // readers are visitors of pages on which nobody signs in.
 func readers(t *testing.T, o frame.Options) *webtest.Browser {
 	t.Helper()
-	f, err := frame.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(frame.New(o))(t)
 	mux := http.NewServeMux()
 	f.Routes(mux)
 	s := &site{frame: f, server: httptest.NewServer(web.NewEdge(web.Options{}).Handler(mux))}
@@ -56,10 +51,7 @@ func readers(t *testing.T, o frame.Options) *webtest.Browser {
 
 // A web server in front of a service may pass on a single folder.
 func TestManualsAreReachedInTheFolderOfTheService(t *testing.T) {
-	openAPI, err := os.ReadFile("../store/api/openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	openAPI := must.Get(os.ReadFile("../store/api/openapi.json"))(t)
 	b := readers(t, frame.Options{Brand: "A site", Home: "/", DocsFolder: "/folder", Documentation: frame.NewDocumentation("/folder", openAPI)})
 	for _, path := range []string{"/folder/docs", "/folder/docs/addon", "/folder/docs/api"} {
 		p := b.Get(path).Status(http.StatusOK)

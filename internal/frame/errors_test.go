@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/frame"
 )
 
@@ -57,11 +58,7 @@ func TestFormsAreShownAgainWithTheStatusOfTheirRefusal(t *testing.T) {
 		countersign.KindPrecondition: http.StatusPreconditionFailed, countersign.KindLimited: http.StatusTooManyRequests,
 	}
 	for kind, status := range want {
-		if got := frame.FormStatus(&countersign.Error{Kind: kind}); got != status {
-			t.Errorf("%s: %d instead of %d", kind, got, status)
-		}
+		expect.Equalf(t, frame.FormStatus(&countersign.Error{Kind: kind}), status, "%s", kind)
 	}
-	if got := frame.FormStatus(errors.New("disk")); got != http.StatusInternalServerError {
-		t.Errorf("a fault of ours: %d", got)
-	}
+	expect.Equalf(t, frame.FormStatus(errors.New("disk")), http.StatusInternalServerError, "a fault of ours")
 }

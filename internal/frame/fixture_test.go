@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -48,18 +49,12 @@ func engines(t *testing.T, fn func(t *testing.T, s *site)) {
 func newSite(t *testing.T, place dbtest.DB, with func(*frame.Options)) *site {
 	t.Helper()
 	box, err := keyfile.Create(place.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s := &site{clock: dbtest.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), log: &webtest.Log{}}
 	s.database, err = sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, "people.db"), Schemas: []sqldb.Schema{peopledb.Schema}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { s.database.Close() })
-	if err := s.database.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.database.Migrate(t.Context()))
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	s.People = people.New(&peopledb.DB{Queries: s.database.Queries()}, func() *keyfile.Box { return box }, s.clock.Now, log, people.TestCost)
 	o := frame.Options{
@@ -114,11 +109,7 @@ func (s *site) mux() *http.ServeMux {
 // administrator creates the user that the tests sign in as.
 func (s *site) administrator(t *testing.T) people.User {
 	t.Helper()
-	u, err := s.CreateAdministrator(t.Context(), operator, email, password)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
+	return must.Get(s.CreateAdministrator(t.Context(), operator, email, password))(t)
 }
 
 func (s *site) browser(t *testing.T) *webtest.Browser {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -50,10 +51,7 @@ func TestGalleryOfAllComponentsKeepsThePolicy(t *testing.T) {
 }
 
 func serveUntilInterrupted(t *testing.T, h http.Handler) {
-	listener, err := net.Listen("tcp", *galleryAddress)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", *galleryAddress))(t)
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt)
 	defer stop()
 	go http.Serve(listener, h)

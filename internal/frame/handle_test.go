@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -66,9 +68,7 @@ func TestNobodySignedInIsLedToSignInAndTold401AsJSON(t *testing.T) {
 		b.Post("/admin", "name", "x").Status(http.StatusUnprocessableEntity).Says("Nothing was saved: you are no longer signed in.")
 		p := b.Get("/admin", "Accept", "application/json, */*").Status(http.StatusUnauthorized)
 		var body map[string]string
-		if err := json.Unmarshal([]byte(p.Body), &body); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(p.Body), &body))
 		if body["status"] != "error" || body["code"] != "sign_in_needed" || body["msg"] == "" || body["msg"] != body["message"] || len(body) != 4 {
 			t.Errorf("the error is %v", body)
 		}
@@ -162,14 +162,9 @@ func TestUnderAPathPrefixEverythingStaysBelowIt(t *testing.T) {
 		p = b.Get("/admin", "Cookie", cookie[:strings.Index(cookie, ";")]).Status(http.StatusOK).Says("signed in as " + email)
 		b.Get(strings.TrimPrefix(webtest.Attr(p.Having("rel", "stylesheet")[0], "href"), "/shop/x")).Status(http.StatusOK)
 		for _, path := range []string{"/shop/x", "/shop/x/"} {
-			answer, err := b.Client.Get(s.server.URL + path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := must.Get(b.Client.Get(s.server.URL + path))(t)
 			answer.Body.Close()
-			if answer.StatusCode != http.StatusNotFound {
-				t.Errorf("%s: %d", path, answer.StatusCode)
-			}
+			expect.Equalf(t, answer.StatusCode, http.StatusNotFound, "%s", path)
 		}
 		s.base = ""
 		plain := s.browser(t).Get("/admincp/login", "Accept", "application/json")

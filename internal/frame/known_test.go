@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 // lockOut guesses the administrator's password from other browsers of the same
@@ -46,9 +48,7 @@ func TestCookieOfAKnownBrowserLastsAndIsHttpOnly(t *testing.T) {
 		s.clock.Move(time.Minute)
 		b := s.browser(t)
 		b.Post("/admincp/login", "email", email, "password", password).LeadsTo("/admincp/2fa")
-		if b.Cookie("countersign_known") != "" {
-			t.Error("the password alone makes a browser known")
-		}
+		expect.Equalf(t, b.Cookie("countersign_known"), "", "the password alone makes a browser known")
 		p := b.Post("/admincp/2fa", "code", s.code(t, secret)).LeadsTo("/admin")
 		cookies := p.Cookies()
 		last := cookies[len(cookies)-1]
@@ -59,8 +59,6 @@ func TestCookieOfAKnownBrowserLastsAndIsHttpOnly(t *testing.T) {
 			t.Errorf("it holds %q", last.Value)
 		}
 		b.Get("/admin").Status(http.StatusOK)
-		if b.Get("/admincp/me/security").Header.Get("Set-Cookie") != "" {
-			t.Error("every page sets it anew")
-		}
+		expect.Equalf(t, b.Get("/admincp/me/security").Header.Get("Set-Cookie"), "", "every page sets it anew")
 	})
 }

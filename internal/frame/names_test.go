@@ -2,6 +2,8 @@ package frame
 
 import (
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestBrowsersAreNamedInWordsOfPeople(t *testing.T) {
@@ -17,9 +19,7 @@ func TestBrowsersAreNamedInWordsOfPeople(t *testing.T) {
 		"<script>":    "Unknown browser",
 	}
 	for agent, name := range want {
-		if got := agentName(agent); got != name {
-			t.Errorf("%q is named %q instead of %q", agent, got, name)
-		}
+		expect.Equalf(t, agentName(agent), name, "%q is named", agent)
 	}
 }
 
@@ -29,16 +29,12 @@ func TestOnlyPathsOfOursAreOurs(t *testing.T) {
 		"": false, "admin": false, "//evil.example": false, "/\\evil.example": false, "\\/evil": false, "https://evil.example": false,
 		"/\t/evil.example": false, "/a\r\nSet-Cookie: x": false, "javascript:alert(1)": false,
 	} {
-		if got := isOurs(path); got != want {
-			t.Errorf("%q: %t", path, got)
-		}
+		expect.Equalf(t, isOurs(path), want, "%q", path)
 	}
 }
 
 func TestAnchorsAreMadeOfLettersAndDigits(t *testing.T) {
 	for title, want := range map[string]string{"Before you go live": "s-before-you-go-live", "1. Ärger & \"Glück\"": "s-1--ärger----glück", "<x>": "s-x"} {
-		if got := anchor(title); got != want {
-			t.Errorf("%q: %q", title, got)
-		}
+		expect.Equalf(t, anchor(title), want, "%q", title)
 	}
 }

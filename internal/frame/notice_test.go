@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -18,9 +19,7 @@ func TestAStrangersFormsWriteNoSession(t *testing.T) {
 				want = http.StatusUnprocessableEntity
 			}
 			b.Post(path, "code", "123456").Status(want)
-			if b.Cookie("countersign_session") != "" {
-				t.Errorf("POST %s of a stranger begins a session", path)
-			}
+			expect.Equalf(t, b.Cookie("countersign_session"), "", "POST %s of a stranger begins a session", path)
 		}
 		n, err := sqldb.One(t.Context(), s.database.Queries(), sqldb.Value[int64], `SELECT count(*) FROM sessions`)
 		if err != nil || n != 0 {

@@ -7,18 +7,17 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
 // A set of public pages has nobody who could sign in, and no database.
 func TestPublicPagesNeedNobody(t *testing.T) {
-	f, err := frame.New(frame.Options{Brand: "A shop", Home: "/start"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(frame.New(frame.Options{Brand: "A shop", Home: "/start"}))(t)
 	mux := http.NewServeMux()
 	f.Routes(mux)
 	mux.Handle("GET /start", f.Public(func(w http.ResponseWriter, r *frame.Request) error {
@@ -36,9 +35,7 @@ func TestPublicPagesNeedNobody(t *testing.T) {
 	b := s.browser(t)
 
 	start := b.Get("/start", "Cookie", "countersign_session=planted").Status(http.StatusOK).Says("A shop", "Start")
-	if start.Header.Get("Set-Cookie") != "" {
-		t.Errorf("a cookie is set: %q", start.Header.Get("Set-Cookie"))
-	}
+	expect.Equalf(t, start.Header.Get("Set-Cookie"), "", "a cookie is set")
 	sheets := start.Having("rel", "stylesheet")
 	if len(sheets) != 1 || !strings.HasPrefix(webtest.Attr(sheets[0], "href"), "/assets/") {
 		t.Fatalf("the style sheets are %v", sheets)

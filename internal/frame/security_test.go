@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 	"github.com/pquerna/otp/totp"
 	"golang.org/x/net/html"
@@ -62,11 +63,7 @@ func (s *site) turnOnTOTP(b *webtest.Browser) (secret string, codes []string) {
 // code is what an authenticator app shows now.
 func (s *site) code(t *testing.T, secret string) string {
 	t.Helper()
-	c, err := totp.GenerateCode(secret, s.clock.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(totp.GenerateCode(secret, s.clock.Now()))(t)
 }
 
 func TestTwoStepSignInIsTurnedOnByACode(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -21,9 +23,7 @@ func TestSignInRefusesEmptyAndWrongAndAcceptsRight(t *testing.T) {
 
 		p = b.Post("/admincp/login", "email", email, "password", "not the right words").Status(http.StatusUnprocessableEntity)
 		p.Says("You are not signed in.", "Wrong e-mail or password.").SilentAbout("not the right words")
-		if got := p.Value("email"); got != email {
-			t.Errorf("the e-mail was not kept: %q", got)
-		}
+		expect.Equalf(t, p.Value("email"), email, "the e-mail was not kept")
 		stranger := b.Post("/admincp/login", "email", "eve@site.example", "password", password).Status(http.StatusUnprocessableEntity)
 		if got, want := strings.ReplaceAll(stranger.Text(), "eve@", "ada@"), p.Text(); got != want {
 			t.Errorf("an unknown e-mail is told apart:\n%s\n%s", got, want)
@@ -103,9 +103,7 @@ func TestSessionCookieIsHttpOnlyLaxAndNewWithEachSignIn(t *testing.T) {
 func (s *site) holds(t *testing.T, token string, want bool) {
 	t.Helper()
 	p := s.browser(t).Get("/admin", "Cookie", "countersign_session="+token)
-	if signedIn := p.StatusCode == http.StatusOK; signedIn != want {
-		t.Errorf("the token signs in: %t instead of %t (%d)", signedIn, want, p.StatusCode)
-	}
+	expect.Equalf(t, p.StatusCode == http.StatusOK, want, "the token signs in: (%d)", p.StatusCode)
 }
 
 func TestForgedAndPlantedTokensSignNobodyIn(t *testing.T) {
@@ -164,9 +162,7 @@ func TestOneTimeLinkSignsInOnce(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		token, _, err := s.NewSignInLink(t.Context(), operator, email)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		b := s.browser(t)
 		b.Get("/admincp/link").Status(http.StatusOK).Says("Sign in by link")
 		b.Post("/admincp/link", "token", " ").Status(http.StatusUnprocessableEntity).Wrong("token", "Paste the link.")
@@ -180,9 +176,7 @@ func TestOneTimeLinkSignsInOnce(t *testing.T) {
 func TestSignInLinksNeverDeadEnd(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		setup, _, err := s.NewSetupLink(t.Context(), operator)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		s.browser(t).Post("/admincp/setup", "token", "", "email", "ada", "password", "short").Status(http.StatusUnprocessableEntity).
 			Wrong("token", "Paste the set-up link").Wrong("email", "Invalid e-mail address").Wrong("password", "12 characters or more")
 		s.browser(t).Post("/admincp/setup", "token", "damaged", "email", "ada", "password", "short").Status(http.StatusForbidden).
@@ -192,16 +186,12 @@ func TestSignInLinksNeverDeadEnd(t *testing.T) {
 		bob, _ := s.another(t, "bob@site.example")
 		link := func(email string) string {
 			token, _, err := s.NewSignInLink(t.Context(), operator, email)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			return token
 		}
 		used, expired, removed := link(email), link(email), link(bob.Email)
 		s.browser(t).Post("/admincp/link", "token", used).LeadsTo("/admin")
-		if _, err := s.RemoveUser(t.Context(), operator, bob.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.RemoveUser(t.Context(), operator, bob.ID))(t)
 		s.clock.Move(10 * time.Minute)
 		for rule, token := range map[string]string{"used": used, "expired": expired, "damaged": "%zz", "of somebody who was removed": removed, "of the set-up": setup} {
 			p := s.browser(t).Post("/admincp/link", "token", token).Status(http.StatusForbidden).Wrong("token", "create a new one with: countersign addon user sign-in-link E-MAIL")
@@ -227,18 +217,14 @@ func TestEverybodyIsLedToSetUpUntilThereIsAnAdministrator(t *testing.T) {
 		b.Post("/admin", "name", "x").LeadsTo("/admincp/setup")
 		b.Get("/admincp/login").LeadsTo("/admincp/setup")
 		b.Get("/admincp/setup").Status(http.StatusOK).Says("Create the first administrator", "countersign addon setup-link")
-		if b.Cookie("countersign_session") != "" {
-			t.Error("a visitor who did nothing has a session")
-		}
+		expect.Equalf(t, b.Cookie("countersign_session"), "", "a visitor who did nothing has a session")
 	})
 }
 
 func TestSetUpMakesTheAdministratorOnce(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		token, _, err := s.NewSetupLink(t.Context(), operator)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		b := s.browser(t)
 		b.Post("/admincp/setup").Status(http.StatusUnprocessableEntity).
 			Wrong("token", "Paste the set-up link.").Wrong("email", "Type your e-mail.").Wrong("password", "Choose a password.")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -67,9 +68,7 @@ func wantTyped(t *testing.T, p *webtest.Page) {
 	want := url.Values{
 		"revision": {"7"}, "name": {"Thunder <b>"}, "notes": {"Many\nlines"}, "off": {"1"}, "kind": {"b"}, "fixed": {"stays"}, "json": {""}, "password": {""},
 	}
-	if form.Encode() != want.Encode() {
-		t.Errorf("the form is %q, want %q", form.Encode(), want.Encode())
-	}
+	expect.Equalf(t, form.Encode(), want.Encode(), "the form")
 }
 
 // refused sends a form whose session has ended, and returns the sign-in page's form.
@@ -147,9 +146,7 @@ func TestWhatWasTypedIsOfOnePersonForAWhile(t *testing.T) {
 			signIn.Set("password", sign.password)
 			b.PostForm("/admincp/login", signIn).LeadsTo(formPath)
 			p := b.Get(formPath).Says("What was typed before this sign-in was not kept").SilentAbout("Thunder")
-			if p.Form(sentPath).Get("name") != "Rain" {
-				t.Errorf("%s: the form is filled in", rule)
-			}
+			expect.Equalf(t, p.Form(sentPath).Get("name"), "Rain", "%s: the form is filled in", rule)
 		}
 	})
 }
@@ -170,9 +167,7 @@ func TestFormsOfOthersAreNotKept(t *testing.T) {
 			}
 		}
 		stranger.Send("POST", sentPath, strings.NewReader(form.Encode()), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "cross-site").Status(http.StatusForbidden)
-		if stranger.Cookie("countersign_session") != "" {
-			t.Error("a stranger's form begins a session")
-		}
+		expect.Equalf(t, stranger.Cookie("countersign_session"), "", "a stranger's form begins a session")
 	})
 }
 

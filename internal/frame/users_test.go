@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -14,10 +15,7 @@ const usersPath = "/admincp/users"
 // another creates a second administrator with a password, and returns the path of the page.
 func (s *site) another(t *testing.T, email string) (people.User, string) {
 	t.Helper()
-	u, err := s.CreateAdministrator(t.Context(), operator, email, changed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(s.CreateAdministrator(t.Context(), operator, email, changed))(t)
 	return u, usersPath + "/" + strconv.FormatInt(u.ID, 10)
 }
 

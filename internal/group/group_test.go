@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 var discard = slog.New(slog.DiscardHandler)
@@ -34,9 +36,7 @@ func TestTasksEndTogether(t *testing.T) {
 		g := New(ctx, discard)
 		g.Start("a task", func(ctx context.Context) { <-ctx.Done() })
 		g.Start("another", func(context.Context) { stop() })
-		if err := g.Wait(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, g.Wait())
 	})
 }
 
@@ -59,9 +59,7 @@ func TestEveryCallsUntilTheEnd(t *testing.T) {
 		defer stop()
 		calls := 0
 		Every(ctx, time.Second, func(context.Context) { calls++ })
-		if calls != 3 {
-			t.Errorf("%d calls in 3 s, want 3", calls)
-		}
+		expect.Equalf(t, calls, 3, "calls in 3 s")
 	})
 }
 

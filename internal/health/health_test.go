@@ -12,6 +12,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -27,13 +29,9 @@ var noon = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 func private(t *testing.T) Location {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(dir, 0o700))
 	key := filepath.Join(dir, "countersign.key")
-	if err := os.WriteFile(key, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(key, nil, 0o600))
 	return Location{Dir: dir, KeyFile: key, Migrate: "countersign x", State: tables, Now: noon}
 }
 
@@ -64,9 +62,7 @@ func TestExposed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := private(t)
-			if err := errors.Join(os.Chmod(p.KeyFile, c.key), os.Chmod(p.Dir, c.folder)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(os.Chmod(p.KeyFile, c.key), os.Chmod(p.Dir, c.folder)))
 			var got []string
 			for _, f := range Exposed(p) {
 				got = append(got, f.Name)
@@ -116,12 +112,8 @@ func TestFolder(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			p := private(t)
-			if err := c.spoil(&p); err != nil {
-				t.Fatal(err)
-			}
-			if got := levelOf(t, Folder(p), c.check); got != c.want {
-				t.Errorf("%s, want %s", got, c.want)
-			}
+			must.Do(t, c.spoil(&p))
+			expect.Equal(t, levelOf(t, Folder(p), c.check), c.want)
 		})
 	}
 }
@@ -144,24 +136,16 @@ func TestBackups(t *testing.T) {
 	if got := Backups(p, "store"); got.Level != Fail {
 		t.Errorf("a folder that can't be read: %+v", got)
 	}
-	if err := os.Remove(folder); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(folder))
+	must.Do(t, os.Mkdir(folder, 0o700))
 	if got := Backups(p, "store"); got.Level != OK {
 		t.Errorf("none: %+v", got)
 	}
 	write := func(name, content string, mode os.FileMode) {
 		t.Helper()
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(content), mode); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, noon, noon.Add(-72*time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(content), mode))
+		must.Do(t, os.Chtimes(path, noon, noon.Add(-72*time.Hour)))
 	}
 	write("store-20261029T120000Z.db", "x", 0o600)
 	write("store-20261030T120000Z.db.partial", "", 0o600)
@@ -181,10 +165,7 @@ func TestBackups(t *testing.T) {
 func TestDatabase(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		path := filepath.Join(at.Dir, "x.db")
-		db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: path})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: path}))(t)
 		p := Location{Dir: at.Dir, Migrate: "countersign x", State: missing, Now: noon}
 		if list, ok := Database(t.Context(), db, p); ok || len(list) != 1 || levelOf(t, list, "database") != Fail || list[0].What != "no database" {
 			t.Errorf("a folder that lost its database: %+v, %t", list, ok)
@@ -194,15 +175,11 @@ func TestDatabase(t *testing.T) {
 		if ok || levelOf(t, list, "tables") != Warn || levelOf(t, list, "database") != OK {
 			t.Errorf("empty: %+v, %t", list, ok)
 		}
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Migrate(t.Context()))
 		if list, ok := Database(t.Context(), db, p); !ok || slices.ContainsFunc(list, func(f Finding) bool { return f.Level != OK }) {
 			t.Errorf("current: %+v, %t", list, ok)
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 		if list, ok := Database(t.Context(), db, p); ok || levelOf(t, list, "database") != Fail {
 			t.Errorf("closed: %+v, %t", list, ok)
 		}
@@ -213,41 +190,26 @@ func TestDatabase(t *testing.T) {
 func TestDamagedFileIsFound(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	open := func() *sqldb.DB {
-		db, err := sqldb.Open(t.Context(), sqldb.Options{Path: path})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return db
+		return must.Get(sqldb.Open(t.Context(), sqldb.Options{Path: path}))(t)
 	}
 	db := open()
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
 	quick := func() Finding { return integrity(t.Context(), db, true) } // says when the server read the file
 	if got := quick(); got.Level != OK || !strings.Contains(got.What, "in the background") {
 		t.Errorf("%+v", got)
 	}
-	if err := db.Tx(t.Context(), func(q sqldb.Queries) error {
+	must.Do(t, db.Tx(t.Context(), func(q sqldb.Queries) error {
 		return q.SetMeta(t.Context(), "integrity_checked", "2026-11-01T12:00:00.000000Z")
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if got := quick(); got.Level != OK || !strings.Contains(got.What, "intact at 2026-11-01T12:00:00Z") {
 		t.Errorf("%+v", got)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
+	content := must.Get(os.ReadFile(path))(t)
 	for i := 4096; i < 3*4096; i++ {
 		content[i] = 0xff
 	}
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, content, 0o600))
 	db = open()
 	defer db.Close()
 	if list, ok := Database(t.Context(), db, Location{Migrate: "x", State: tables}); ok || levelOf(t, list, "database") != Fail {
@@ -257,21 +219,12 @@ func TestDamagedFileIsFound(t *testing.T) {
 
 func TestACommitFileThatCantBeReadIsAWarning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	if err := os.WriteFile(sqldb.CommitFile(path), []byte("nonsense"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	db, err := sqldb.Open(t.Context(), sqldb.Options{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(sqldb.CommitFile(path), []byte("nonsense"), 0o600))
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{Path: path}))(t)
 	defer db.Close()
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
 	list, _ := Database(t.Context(), db, Location{Dir: filepath.Dir(path), State: tables, Now: noon})
-	if levelOf(t, list, "commits") != Warn {
-		t.Errorf("%+v", list)
-	}
+	expect.Equalf(t, levelOf(t, list, "commits"), Warn, "%+v", list)
 }
 
 func TestAKeyFileThatCanNotBeReadIsNotReplaced(t *testing.T) {
@@ -293,9 +246,7 @@ func TestAKeyFileThatCanNotBeReadIsNotReplaced(t *testing.T) {
 func TestAFolderInThePlaceOfAFileIsFound(t *testing.T) {
 	p := private(t)
 	for _, name := range []string{"serve.lock", "backups"} {
-		if err := os.Mkdir(filepath.Join(p.Dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(p.Dir, name), 0o700))
 	}
 	if found := owners(p); len(found) != 1 || found[0].Level != Fail || !strings.HasSuffix(found[0].What, "in the place of files: "+filepath.Join(p.Dir, "serve.lock")) {
 		t.Errorf("%+v", found)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -35,15 +36,10 @@ func TestVerifiedBackup(t *testing.T) {
 	}
 	for _, tt := range tests {
 		dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
-			db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: at.Dir + "/x.db", Schemas: []sqldb.Schema{peopledb.Schema}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: at.Dir + "/x.db", Schemas: []sqldb.Schema{peopledb.Schema}}))(t)
 			defer db.Close()
-			if err := db.Migrate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			err = db.Tx(t.Context(), func(q sqldb.Queries) error {
+			must.Do(t, db.Migrate(t.Context()))
+			must.Do(t, db.Tx(t.Context(), func(q sqldb.Queries) error {
 				if tt.began > 0 {
 					if err := people.Record(t.Context(), &peopledb.DB{Queries: q}, noon.Add(-tt.began), people.Operator("x"), people.Event{Action: "x.y"}); err != nil {
 						return err
@@ -53,10 +49,7 @@ func TestVerifiedBackup(t *testing.T) {
 					return err
 				}
 				return q.SetMeta(t.Context(), "backup_schedule", tt.schedule)
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			f := VerifiedBackup(t.Context(), db, Location{Command: "countersign x", Now: noon})
 			if f.Level != tt.level || !strings.Contains(f.What+" "+f.Fix, tt.says) || (f.Level != OK) != (f.Why != "" && f.Fix != "") {
 				t.Errorf("%s: %+v", tt.rule, f)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/hook"
 )
 
@@ -47,15 +48,11 @@ func TestAWebhookIsSignedAndSentOnce(t *testing.T) {
 			t.Errorf("%s %s, %v", r.Method, got, err)
 		}
 		for name, want := range map[string]string{"Webhook-Id": "evt_1", "Webhook-Timestamp": "1793534400", "Content-Type": "application/json", "User-Agent": "Countersign/1.2.3"} {
-			if r.Header.Get(name) != want {
-				t.Errorf("%s: %q, want %q", name, r.Header.Get(name), want)
-			}
+			expect.Equalf(t, r.Header.Get(name), want, "%s", name)
 		}
 		for _, secret := range []hook.Secret{first, second} {
 			v := countersign.WebhookVerifier{Secrets: []string{secret.Text()}, Now: now}
-			if err := v.Verify(r.Header, got); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, v.Verify(r.Header, got))
 		}
 		w.WriteHeader(http.StatusAccepted)
 		_, _ = io.WriteString(w, "thank\r\n  you \x00\x1b[31m")

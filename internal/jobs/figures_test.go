@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 )
 
@@ -39,9 +40,7 @@ func TestFiguresOfOpenJobs(t *testing.T) {
 		q := f.queue(func(context.Context, *Run) (any, error) { return nil, fails })
 		want := func(when, want string) {
 			t.Helper()
-			if got := figures(t, q); got != want {
-				t.Errorf("%s: %s; want %s", when, got, want)
-			}
+			expect.Equalf(t, figures(t, q), want, "%s", when)
 		}
 		want("none", "open 0, due 0 for 0s, retrying 0")
 		id := f.add(t)
@@ -67,9 +66,7 @@ func TestFiguresOfOpenJobs(t *testing.T) {
 			}
 		}
 		want("both are done", "open 0, due 0 for 0s, retrying 0")
-		if got := runs(q); got != "2 done, 2 retried" {
-			t.Errorf("runs: %s", got)
-		}
+		expect.Equalf(t, runs(q), "2 done, 2 retried", "runs")
 	})
 }
 

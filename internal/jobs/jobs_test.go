@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -33,18 +35,11 @@ func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
 // open makes the tables of jobs in an empty database.
 func open(t *testing.T, at dbtest.DB) *fixture {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "jobs.db"), Schemas: []sqldb.Schema{Schema}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "jobs.db"), Schemas: []sqldb.Schema{Schema}}))(t)
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, db.Close())
 	})
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
 	return &fixture{db, at, dbtest.NewClock(noon)}
 }
 
@@ -58,13 +53,10 @@ func (f *fixture) queue(work func(context.Context, *Run) (any, error)) *Queue {
 func (f *fixture) add(t *testing.T) int64 {
 	t.Helper()
 	var id int64
-	err := f.db.Tx(t.Context(), func(tx sqldb.Queries) (err error) {
+	must.Do(t, f.db.Tx(t.Context(), func(tx sqldb.Queries) (err error) {
 		id, err = Add(t.Context(), tx, "test", 0, map[string]int{"n": 7}, f.Now())
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return id
 }
 
@@ -111,9 +103,7 @@ func TestJobsAreRunOnceAndInTheirOrder(t *testing.T) {
 		})
 		first, second := f.add(t), f.add(t)
 		for i, want := range []bool{true, true, false} {
-			if got := ran(t, q); got != want {
-				t.Errorf("run %d: %t", i, got)
-			}
+			expect.Equalf(t, ran(t, q), want, "run %d", i)
 		}
 		f.want(t, first, "done 1 1 ")
 		f.want(t, second, "done 1 2 ")
@@ -165,9 +155,7 @@ func TestOfManyProcessesOneRunsAJob(t *testing.T) {
 			all.Go(func() { ran(t, q) })
 		}
 		all.Wait()
-		if runs != 1 {
-			t.Errorf("%d runs", runs)
-		}
+		expect.Equalf(t, runs, 1, "runs")
 	})
 }
 
@@ -297,9 +285,7 @@ func TestEndedJobsAreForgotten(t *testing.T) {
 		open := f.add(t)
 		prune := func(later time.Duration) {
 			f.Move(later)
-			if err := q.Prune(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, q.Prune(t.Context()))
 		}
 		prune(keptTime - time.Second)
 		f.want(t, done, "done 1 42 ")
@@ -320,13 +306,9 @@ func TestJobsFromBeforeScopesBelongToTheWorkspaceOfTheirPayload(t *testing.T) {
 				('test', '{"workspace_id":7}', 'queued', 0, '2026-11-01T12:00:00Z', '', '', '', '', '2026-11-01T12:00:00Z'),
 				('test', '{}', 'queued', 0, '2026-11-01T12:00:00Z', '', '', '', '', '2026-11-01T12:00:00Z')`,
 		} {
-			if _, err := f.db.Queries().Exec(t.Context(), statement); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.db.Queries().Exec(t.Context(), statement))(t)
 		}
-		if err := f.db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.db.Migrate(t.Context()))
 		for scope, want := range map[int64]int64{7: 1, 0: 1, 8: 0} {
 			list, err := ListIn(t.Context(), f.db.Queries(), "test", scope)
 			if err != nil || int64(len(list)) != want {

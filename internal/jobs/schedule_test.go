@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -27,10 +28,7 @@ func (f *fixture) waits(t *testing.T, q *Queue, most int) (waits []int) {
 	t.Helper()
 	began := f.Now()
 	for len(waits) < most {
-		open, err := q.open(t.Context(), "test", 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		open := must.Get(q.open(t.Context(), "test", 1))(t)
 		if len(open) == 0 {
 			return waits
 		}
@@ -89,9 +87,7 @@ func TestARestartBeginsTheScheduleAnew(t *testing.T) {
 			f.Move(5 * time.Second)
 		}
 		later := f.put(t, Task{Kind: "test", Key: "later", Due: f.Now().Add(2 * time.Hour)})
-		if err := q.Restart(t.Context(), "test"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, q.Restart(t.Context(), "test"))
 		if got := f.waits(t, q, 3); !slices.Equal(got[1:], []int{5, 3600}) {
 			t.Errorf("%v", got)
 		}
@@ -147,13 +143,9 @@ func TestTablesOfAnEarlierVersionKeepTheirLeases(t *testing.T) {
 		insert := `INSERT INTO jobs (kind, payload, state, attempts, run_at, lease, lease_until, progress, result, error, created_at)
 			VALUES ('test', '{}', $1, 1, '2026-11-01T11:00:00Z', '', $2, '', '', '', '2026-11-01T11:00:00Z')`
 		for state, until := range map[State]any{Running: "2026-11-01T12:00:20Z", Queued: nil} {
-			if _, err := f.db.Queries().Exec(t.Context(), insert, string(state), until); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.db.Queries().Exec(t.Context(), insert, string(state), until))(t)
 		}
-		if err := f.db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.db.Migrate(t.Context()))
 		q := f.queue(answer)
 		var got []string
 		for range 3 {
@@ -174,22 +166,15 @@ func (f *fixture) withoutSchedules(t *testing.T) {
 		`ALTER TABLE jobs DROP COLUMN failures`, `ALTER TABLE jobs DROP COLUMN interrupted`, `ALTER TABLE jobs ADD COLUMN lease_until text`,
 		`CREATE INDEX jobs_open ON jobs (id) WHERE ended_at IS NULL`, `DELETE FROM jobs_versions WHERE version_id > 2`,
 	} {
-		if _, err := f.db.Queries().Exec(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.db.Queries().Exec(t.Context(), statement))(t)
 	}
 }
 
 // put writes a task and returns the id of its job.
 func (f *fixture) put(t *testing.T, task Task) int64 {
 	t.Helper()
-	if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return Put(t.Context(), tx, task, f.Now()) }); err != nil {
-		t.Fatal(err)
-	}
-	j, err := Open(t.Context(), f.db.Queries(), task.Kind, task.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return Put(t.Context(), tx, task, f.Now()) }))
+	j := must.Get(Open(t.Context(), f.db.Queries(), task.Kind, task.Key))(t)
 	return j.ID
 }
 
@@ -200,8 +185,6 @@ func (f *fixture) open(t *testing.T, key string) string {
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return "none"
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return fmt.Sprintf("%s in %.0f", j.Payload, j.RunAt.Sub(f.Now()).Seconds())
 }

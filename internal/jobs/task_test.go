@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -17,9 +19,7 @@ func TestAKeyHasOneOpenJob(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		tx := func(fn func(sqldb.Queries) error) {
 			t.Helper()
-			if err := f.db.Tx(t.Context(), fn); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.db.Tx(t.Context(), fn))
 		}
 		put := func(payload int, in time.Duration) {
 			t.Helper()
@@ -31,9 +31,7 @@ func TestAKeyHasOneOpenJob(t *testing.T) {
 		}
 		want := func(rule, want string) {
 			t.Helper()
-			if got := f.open(t, "a"); got != want {
-				t.Errorf("%s: %s, want %s", rule, got, want)
-			}
+			expect.Equalf(t, f.open(t, "a"), want, "%s", rule)
 		}
 		put(1, time.Hour)
 		want("Put creates", "1 in 3600")
@@ -97,16 +95,12 @@ func TestATaskOfAKeyThatRunsIsRunOnceMore(t *testing.T) {
 			return nil, nil
 		})
 		ran(t, q)
-		if got := f.open(t, "a"); got != "4 in 60" {
-			t.Error(got)
-		}
+		expect.Equal(t, f.open(t, "a"), "4 in 60")
 		if f.Move(time.Minute); !ran(t, q) || ran(t, q) {
 			t.Error("not run once more")
 		}
 		f.want(t, id, "done 1 null ")
-		if fmt.Sprint(payloads) != "[1 4]" {
-			t.Errorf("%v", payloads)
-		}
+		expect.Equalf(t, fmt.Sprint(payloads), "[1 4]", "%v", payloads)
 	})
 }
 
@@ -144,14 +138,10 @@ func TestATaskThatComesDuringAFailureBeginsItsScheduleAnew(t *testing.T) {
 		ran(t, q)
 		f.Move(time.Minute)
 		ran(t, q) // the last attempt
-		if got := f.open(t, "a"); got != "2 in 1" {
-			t.Error(got)
-		}
+		expect.Equal(t, f.open(t, "a"), "2 in 1")
 		f.Move(time.Second)
 		ran(t, q)
-		if got := f.open(t, "a"); got != "2 in 60" {
-			t.Error(got)
-		}
+		expect.Equal(t, f.open(t, "a"), "2 in 60")
 	})
 }
 
@@ -160,9 +150,7 @@ func TestTheJobsOfAScopeAreDiscarded(t *testing.T) {
 		for key, scope := range map[string]int64{"a": 1, "b": 1, "c": 2} {
 			f.put(t, Task{Kind: "test", Key: key, Scope: scope, Due: f.Now()})
 		}
-		if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return DiscardIn(t.Context(), tx, "test", 1, f.Now()) }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.db.Tx(t.Context(), func(tx sqldb.Queries) error { return DiscardIn(t.Context(), tx, "test", 1, f.Now()) }))
 		if a, b, c := f.open(t, "a"), f.open(t, "b"), f.open(t, "c"); a != "none" || b != "none" || c == "none" {
 			t.Error(a, b, c)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -31,12 +32,10 @@ func run(t *testing.T, q *Queue) (stop func()) {
 // addTo writes a job of a kind.
 func (f *fixture) addTo(t *testing.T, kind string) {
 	t.Helper()
-	if err := f.db.Tx(t.Context(), func(tx sqldb.Queries) error {
+	must.Do(t, f.db.Tx(t.Context(), func(tx sqldb.Queries) error {
 		_, err := Add(t.Context(), tx, kind, 0, nil, f.Now())
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func TestAKindHasAsManyWorkersAsItSaysAndHindersNoOther(t *testing.T) {
@@ -151,10 +150,7 @@ func TestAQueueSleepsUntilTheNextJobIsDue(t *testing.T) {
 // other opens the database of f once more, as another process does.
 func (f *fixture) other(t *testing.T) *fixture {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: f.place.URL, Path: filepath.Join(f.place.Dir, "jobs.db"), Schemas: []sqldb.Schema{Schema}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: f.place.URL, Path: filepath.Join(f.place.Dir, "jobs.db"), Schemas: []sqldb.Schema{Schema}}))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return &fixture{db, f.place, dbtest.NewClock(f.Now())}
 }

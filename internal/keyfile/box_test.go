@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func newTestBox(t *testing.T, fill byte) *Box {
 	t.Helper()
-	b, err := newBox(bytes.Repeat([]byte{fill}, keySize))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(newBox(bytes.Repeat([]byte{fill}, keySize)))(t)
 }
 
 func TestSealedBytesOpenOnlyAsTheyWereSealed(t *testing.T) {
@@ -66,9 +65,7 @@ func TestSealedBytesDoNotShowThePlainOnes(t *testing.T) {
 
 func TestCodeDigestsDependOnTheKeyFileAndTheCode(t *testing.T) {
 	box, same, other := newTestBox(t, 1), newTestBox(t, 1), newTestBox(t, 2)
-	if box.CodeDigest("a") != same.CodeDigest("a") {
-		t.Error("one key file makes two digests of one code")
-	}
+	expect.Equalf(t, box.CodeDigest("a"), same.CodeDigest("a"), "one key file makes two digests of one code")
 	if box.CodeDigest("a") == other.CodeDigest("a") {
 		t.Error("two key files make the same digest")
 	}

@@ -8,25 +8,19 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestKeyFileRoundTrip(t *testing.T) {
 	dir := t.TempDir()
-	made, err := Create(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(Create(dir))(t)
+	loaded := must.Get(Load(dir))(t)
 	if !loaded.Matches(made.Check()) {
 		t.Error("the key file that was read is not the one that was made")
 	}
-	text, err := os.ReadFile(filepath.Join(dir, FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(dir, FileName)))(t)
 	parsed, err := Parse(string(text))
 	if err != nil || !parsed.Matches(made.Check()) {
 		t.Errorf("the text of the file is another key: %v", err)
@@ -47,10 +41,7 @@ func TestTwoKeyFilesDiffer(t *testing.T) {
 
 func TestKeyFileIsNeverReplaced(t *testing.T) {
 	dir := t.TempDir()
-	made, err := Create(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(Create(dir))(t)
 	if _, err := Create(dir); !errors.Is(err, os.ErrExist) {
 		t.Errorf("a second Create: %v, want os.ErrExist", err)
 	}
@@ -78,9 +69,7 @@ func TestManyWhoCreateAtOnceGetOneKeyFile(t *testing.T) {
 		})
 	}
 	work.Wait()
-	if len(won) != 1 {
-		t.Errorf("%d made the key file, want 1", len(won))
-	}
+	expect.Equalf(t, len(won), 1, "made the key file")
 	wantAlone(t, dir, FileName)
 }
 
@@ -122,9 +111,7 @@ func TestTextsThatAreNoKeyFile(t *testing.T) {
 				t.Errorf("the error %q shows the key", err)
 			}
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, FileName), []byte(c.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, FileName), []byte(c.text), 0o600))
 			if _, err := Load(dir); (err == nil) != c.ok {
 				t.Errorf("Load: %v, want ok: %t", err, c.ok)
 			} else if err != nil && !strings.Contains(err.Error(), dir) {
@@ -136,18 +123,9 @@ func TestTextsThatAreNoKeyFile(t *testing.T) {
 
 func TestStagedKeyFileWaitsBesideTheOneInPlace(t *testing.T) {
 	dir := t.TempDir()
-	old, err := Create(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	abandoned, err := Stage(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fresh, err := Stage(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := must.Get(Create(dir))(t)
+	abandoned := must.Get(Stage(dir))(t)
+	fresh := must.Get(Stage(dir))(t)
 	if fresh.Matches(abandoned.Check()) || fresh.Matches(old.Check()) {
 		t.Error("the staged key is not new")
 	}
@@ -157,9 +135,7 @@ func TestStagedKeyFileWaitsBesideTheOneInPlace(t *testing.T) {
 	if staged, err := LoadStaged(dir); err != nil || !staged.Matches(fresh.Check()) {
 		t.Errorf("the staged file is not the last one: %v", err)
 	}
-	if err := Replace(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Replace(dir))
 	if placed, err := Load(dir); err != nil || !placed.Matches(fresh.Check()) {
 		t.Errorf("after Replace: %v", err)
 	}
@@ -180,15 +156,9 @@ func TestStagedKeyFileWaitsBesideTheOneInPlace(t *testing.T) {
 
 func TestReplaceKeepsAlsoWhatIsNoKeyFile(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, FileName), []byte("half a key"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Stage(dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := Replace(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, FileName), []byte("half a key"), 0o600))
+	must.Get(Stage(dir))(t)
+	must.Do(t, Replace(dir))
 	kept, err := filepath.Glob(filepath.Join(dir, FileName+".*"))
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("kept are %v, %v", kept, err)
@@ -200,13 +170,8 @@ func TestReplaceKeepsAlsoWhatIsNoKeyFile(t *testing.T) {
 
 func TestReplaceOfAMissingKeyFile(t *testing.T) {
 	dir := t.TempDir()
-	fresh, err := Stage(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Replace(dir); err != nil {
-		t.Fatal(err)
-	}
+	fresh := must.Get(Stage(dir))(t)
+	must.Do(t, Replace(dir))
 	if placed, err := Load(dir); err != nil || !placed.Matches(fresh.Check()) {
 		t.Error(err)
 	}
@@ -216,17 +181,11 @@ func TestReplaceOfAMissingKeyFile(t *testing.T) {
 // wantAlone wants one file in a folder, readable by its owner alone.
 func wantAlone(t *testing.T, dir, name string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(dir))(t)
 	if len(entries) != 1 || entries[0].Name() != name {
 		t.Fatalf("the folder holds %v, want %s alone", entries, name)
 	}
-	info, err := entries[0].Info()
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(entries[0].Info())(t)
 	if info.Mode() != 0o600 {
 		t.Errorf("%s has mode %v, want 0600", name, info.Mode())
 	}

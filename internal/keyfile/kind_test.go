@@ -9,14 +9,13 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/regular"
 )
 
 func TestANamedPipeIsNotAKeyFile(t *testing.T) {
 	l := &Location{Dir: t.TempDir()}
-	if err := syscall.Mkfifo(filepath.Join(l.Dir, FileName), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(filepath.Join(l.Dir, FileName), 0o600))
 	_, err := l.Load()
 	if !errors.Is(err, regular.ErrKind) || !fault.HasCode(l.Unusable(err), "data_folder") {
 		t.Errorf("%v, told as %v", err, l.Unusable(err))

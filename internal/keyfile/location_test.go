@@ -10,20 +10,17 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // place is a vault beside an empty database with tables.
 func place(t *testing.T, at dbtest.DB) (*Location, *sqldb.DB) {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "x.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "x.db")}))(t)
 	t.Cleanup(func() { _ = db.Close() })
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
 	return &Location{Service: Store, Dir: at.Dir}, db
 }
 
@@ -59,10 +56,7 @@ func TestNewDatabaseGetsANewKeyFileAndKeepsIt(t *testing.T) {
 
 func TestOfTwoThatCreateAKeyFileTheSecondTakesThatOfTheFirst(t *testing.T) {
 	l := &Location{Dir: t.TempDir()}
-	first, err := l.create()
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(l.create())(t)
 	second, err := l.create()
 	if err != nil || !second.Matches(first.Check()) {
 		t.Errorf("another key, or %v", err)
@@ -72,25 +66,15 @@ func TestOfTwoThatCreateAKeyFileTheSecondTakesThatOfTheFirst(t *testing.T) {
 func TestKeyFileThatDoesNotBelongHere(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		l, db := place(t, at)
-		if _, err := l.Open(t.Context(), db.Queries()); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Remove(l.Path()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(l.Open(t.Context(), db.Queries()))(t)
+		must.Do(t, os.Remove(l.Path()))
 		_, err := l.Open(t.Context(), db.Queries())
-		if codeOf(err) != "key_missing" {
-			t.Errorf("missing: %v", err)
-		}
-		if _, err := Create(l.Dir); err != nil {
-			t.Fatal(err)
-		}
+		expect.Equalf(t, codeOf(err), "key_missing", "missing: %v", err)
+		must.Get(Create(l.Dir))(t)
 		if _, err = l.Open(t.Context(), db.Queries()); codeOf(err) != "key_mismatch" {
 			t.Errorf("another one: %v", err)
 		}
-		if err := os.WriteFile(l.Path(), []byte("nothing"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(l.Path(), []byte("nothing"), 0o600))
 		if _, err = l.Open(t.Context(), db.Queries()); codeOf(err) != "key_unreadable" {
 			t.Errorf("damaged: %v", err)
 		}
@@ -100,10 +84,7 @@ func TestKeyFileThatDoesNotBelongHere(t *testing.T) {
 func TestTransactionOfAReplacedKeyFileIsNoticed(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		l, db := place(t, at)
-		box, err := l.Open(t.Context(), db.Queries())
-		if err != nil {
-			t.Fatal(err)
-		}
+		box := must.Get(l.Open(t.Context(), db.Queries()))(t)
 		for _, check := range []string{box.Check(), "another"} {
 			err := db.Tx(t.Context(), func(tx sqldb.Queries) error {
 				if err := tx.SetMeta(t.Context(), CheckName, check); err != nil {
@@ -120,16 +101,11 @@ func TestTransactionOfAReplacedKeyFileIsNoticed(t *testing.T) {
 
 func TestTransactionsThatUseTheKeyFileDoNotWaitForEachOther(t *testing.T) {
 	l, db := place(t, dbtest.New(t, dbtest.Postgres))
-	box, err := l.Open(t.Context(), db.Queries())
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := must.Get(l.Open(t.Context(), db.Queries()))(t)
 	uses := func(tx sqldb.Queries) {
-		if err := Same(t.Context(), tx, box); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, Same(t.Context(), tx, box))
 	}
-	err = db.Tx(t.Context(), func(one sqldb.Queries) error {
+	err := db.Tx(t.Context(), func(one sqldb.Queries) error {
 		uses(one)
 		return db.Tx(t.Context(), func(other sqldb.Queries) error {
 			uses(other)
@@ -144,10 +120,7 @@ func TestTransactionsThatUseTheKeyFileDoNotWaitForEachOther(t *testing.T) {
 
 func TestAReplacementDoesNotWaitForTransactionsThatBeginLater(t *testing.T) {
 	l, db := place(t, dbtest.New(t, dbtest.Postgres))
-	box, err := l.Open(t.Context(), db.Queries())
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := must.Get(l.Open(t.Context(), db.Queries()))(t)
 	use := func(then func() error) error {
 		return db.Tx(t.Context(), func(tx sqldb.Queries) error {
 			if err := Same(t.Context(), tx, box); err != nil {
@@ -167,7 +140,7 @@ func TestAReplacementDoesNotWaitForTransactionsThatBeginLater(t *testing.T) {
 	}
 	order := make(chan string, 2)
 	replaced, used := make(chan error), make(chan error)
-	err = use(func() error {
+	err := use(func() error {
 		go func() {
 			replaced <- db.Tx(t.Context(), func(tx sqldb.Queries) error {
 				_, err := tx.LockSharedMeta(t.Context(), CheckName)
@@ -183,9 +156,7 @@ func TestAReplacementDoesNotWaitForTransactionsThatBeginLater(t *testing.T) {
 		}()
 		return await(2)
 	})
-	if err := errors.Join(err, <-replaced, <-used); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, <-replaced, <-used))
 	if first, second := <-order, <-order; first != "replaced" || second != "used" {
 		t.Errorf("first %s, then %s", first, second)
 	}
@@ -195,20 +166,13 @@ func TestAReplacementDoesNotWaitForTransactionsThatBeginLater(t *testing.T) {
 func TestSuccessorThatCannotBePlaced(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		l, db := place(t, at)
-		staged, err := Stage(l.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Queries().SetMeta(t.Context(), CheckName, staged.Check()); err != nil {
-			t.Fatal(err)
-		}
-		if err := l.CheckKey(t.Context(), db.Queries()); err != nil {
-			t.Errorf("before it is placed: %v", err)
-		}
+		staged := must.Get(Stage(l.Dir))(t)
+		must.Do(t, db.Queries().SetMeta(t.Context(), CheckName, staged.Check()))
+		expect.NoErrorf(t, l.CheckKey(t.Context(), db.Queries()), "before it is placed")
 		if err := os.Mkdir(l.Path(), 0o700); err != nil { // in the key file's place
 			t.Fatal(err)
 		}
-		_, err = l.Open(t.Context(), db.Queries())
+		_, err := l.Open(t.Context(), db.Queries())
 		if codeOf(err) != "key_not_placed" || !strings.Contains(err.Error(), "could not replace it (not a regular file)") {
 			t.Errorf("%v", err)
 		}

@@ -1,6 +1,10 @@
 package keyfile
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
+)
 
 func TestMACIsValidForItsPurposeMessageAndKeyFileAlone(t *testing.T) {
 	box, other := newTestBox(t, 1), newTestBox(t, 2)
@@ -21,8 +25,6 @@ func TestMACIsValidForItsPurposeMessageAndKeyFileAlone(t *testing.T) {
 		{"nothing is not", box, "head", "message", nil, false},
 	}
 	for _, tt := range tests {
-		if got := tt.box.ValidMAC(tt.purpose, []byte(tt.message), tt.mac); got != tt.valid {
-			t.Errorf("%s: %v", tt.rule, got)
-		}
+		expect.Equalf(t, tt.box.ValidMAC(tt.purpose, []byte(tt.message), tt.mac), tt.valid, "%s", tt.rule)
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestFindWebRoot(t *testing.T) {
@@ -44,9 +47,7 @@ func TestFindWebRoot(t *testing.T) {
 			if c.dir == "site" {
 				want.Outside += "-data"
 			}
-			if got != want {
-				t.Errorf("found %+v, want %+v", got, want)
-			}
+			expect.Equalf(t, got, want, "found")
 			if in, bad := FindWebRoot(got.Outside); bad {
 				t.Errorf("the folder %s outside is in %s", got.Outside, in.Dir)
 			}
@@ -56,33 +57,23 @@ func TestFindWebRoot(t *testing.T) {
 
 func writeFile(t *testing.T, path string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, nil, 0o644))
 }
 
 func TestLinksLeadIntoAWebRootFromBothSides(t *testing.T) {
 	base := t.TempDir()
 	writeFile(t, filepath.Join(base, "site", "index.php"))
 	for _, dir := range []string{"work", "real"} {
-		if err := os.Mkdir(filepath.Join(base, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(base, dir), 0o755))
 	}
 	for link, to := range map[string]string{"work/there": "site", "site/data": "real"} {
-		if err := os.Symlink(filepath.Join(base, to), filepath.Join(base, link)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(filepath.Join(base, to), filepath.Join(base, link)))
 	}
 	for _, dir := range []string{"work/there/new/data", "site/data"} {
 		if err := OutsideWeb(filepath.Join(base, dir)); codeOf(err) != "in_web_root" || !strings.Contains(err.Error(), "index.php") {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
-	if err := OutsideWeb(filepath.Join(base, "real")); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, OutsideWeb(filepath.Join(base, "real")))
 }

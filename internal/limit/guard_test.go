@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 // table plays the database through which servers exchange their counts.
@@ -172,9 +174,7 @@ func TestASiteHasTenTimesTheLimitOfAClient(t *testing.T) {
 			}
 		}
 	}
-	if failed != 30 {
-		t.Errorf("%d failures of a /48", failed)
-	}
+	expect.Equalf(t, failed, 30, "failures of a /48")
 	fresh := netip.MustParseAddr("2001:db8:48:ffff::1")
 	if g.Allowed(fresh) || g.Refusal(fresh).Limit != 30 {
 		t.Errorf("another /64 of it: %t, %+v", g.Allowed(fresh), g.Refusal(fresh))
@@ -252,9 +252,7 @@ func TestOfManyAtOnceNoMoreThanTheLimitAreCounted(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if total(counted) != 100 {
-		t.Errorf("%d were counted", total(counted))
-	}
+	expect.Equalf(t, total(counted), 100, "were counted")
 }
 
 func total(list []int) (sum int) {

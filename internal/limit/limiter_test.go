@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestALimiterRefusesAfterTheLimit(t *testing.T) {
@@ -22,9 +24,7 @@ func TestALimiterRefusesAfterTheLimit(t *testing.T) {
 		t.Error("the limit holds for the wrong client")
 	}
 	c.move(15 * time.Second)
-	if got := l.Refusal(addr).Wait; got != 45*time.Second {
-		t.Errorf("retry in %s", got)
-	}
+	expect.Equalf(t, l.Refusal(addr).Wait, 45*time.Second, "retry in")
 	c.move(45 * time.Second)
 	if !l.Allowed(addr) || l.Refusal(addr).Wait != 0 {
 		t.Error("the minute is over")

@@ -3,6 +3,8 @@ package limit
 import (
 	"net/netip"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestNetwork(t *testing.T) {
@@ -12,9 +14,7 @@ func TestNetwork(t *testing.T) {
 		"2001:db8:1:2:3:4:5:6":    "2001:db8:1:2::/64",
 		"2001:db8:1:2:ffff::1%if": "2001:db8:1:2::/64",
 	} {
-		if got := Network(netip.MustParseAddr(addr)).String(); got != want {
-			t.Errorf("%s: %s, want %s", addr, got, want)
-		}
+		expect.Equalf(t, Network(netip.MustParseAddr(addr)).String(), want, "%s", addr)
 	}
 	if Network(netip.Addr{}) != (netip.Prefix{}) {
 		t.Error("no address has a network")

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 // clock is a clock that a test moves.
@@ -50,20 +52,14 @@ func TestAWindowCountsForAMinuteFromItsFirstEvent(t *testing.T) {
 	if n := add(w, "a"); n != 2 || count(w, "a") != 2 || count(w, "b") != 0 {
 		t.Errorf("count %d", n)
 	}
-	if got := w.Retry("a"); got != 20*time.Second {
-		t.Errorf("retry in %s", got)
-	}
+	expect.Equalf(t, w.Retry("a"), 20*time.Second, "retry in")
 	c.move(20*time.Second - 1)
-	if count(w, "a") != 2 {
-		t.Error("the window ended early")
-	}
+	expect.Equalf(t, count(w, "a"), 2, "the window ended early")
 	c.move(1)
 	if count(w, "a") != 0 || w.Retry("a") != 0 {
 		t.Error("the window did not end")
 	}
-	if n := add(w, "a"); n != 1 {
-		t.Errorf("the next window began with %d", n)
-	}
+	expect.Equalf(t, add(w, "a"), 1, "the next window began with")
 }
 
 func TestTakeStopsAtTheLimit(t *testing.T) {
@@ -93,9 +89,7 @@ func TestALimitOfNothingIsNone(t *testing.T) {
 			t.Fatal("refused")
 		}
 	}
-	if count(w, 1) != 0 {
-		t.Error("counted")
-	}
+	expect.Equalf(t, count(w, 1), 0, "counted")
 }
 
 func TestTakeIsExactForManyAtOnce(t *testing.T) {
@@ -116,9 +110,7 @@ func TestTakeIsExactForManyAtOnce(t *testing.T) {
 	for _, n := range taken {
 		sum += n
 	}
-	if sum != 250 {
-		t.Errorf("%d were taken", sum)
-	}
+	expect.Equalf(t, sum, 250, "were taken")
 }
 
 func TestAWindowIsBounded(t *testing.T) {
@@ -134,14 +126,10 @@ func TestAWindowIsBounded(t *testing.T) {
 	if n := len(w.counts); n > windowKeys || int64(n) != w.keys.Load() {
 		t.Errorf("%d keys are remembered, %d counted, %d allowed", n, w.keys.Load(), windowKeys)
 	}
-	if count(w, busy) != 50 {
-		t.Errorf("strangers made the busy key forgotten: %d", count(w, busy))
-	}
+	expect.Equalf(t, count(w, busy), 50, "strangers made the busy key forgotten")
 	c.move(time.Minute)
 	count(w, busy)
-	if n := w.keys.Load(); n != 0 {
-		t.Errorf("%d keys are remembered after their minute", n)
-	}
+	expect.Equalf(t, w.keys.Load(), 0, "keys are remembered after their minute")
 }
 
 func TestAClockThatIsSetBackEndsTheWindows(t *testing.T) {

@@ -3,6 +3,8 @@ package people
 import (
 	"context"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestMay(t *testing.T) {
@@ -22,9 +24,7 @@ func TestMay(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
 			for what, want := range map[action]bool{manage: tt.manage, ownAccount: tt.ownAccount, operate: tt.operates} {
-				if got := may(tt.actor, what) == nil; got != want {
-					t.Errorf("action %d: %v, want %v", what, got, want)
-				}
+				expect.Equalf(t, may(tt.actor, what) == nil, want, "action %d", what)
 			}
 		})
 	}

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/google/go-cmp/cmp"
 )
@@ -12,10 +14,7 @@ import (
 // note writes a line of the audit log.
 func (f *fixture) note(t *testing.T, a Actor, e Event) {
 	t.Helper()
-	err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error { return Record(t.Context(), tx, f.clock.Now(), a, e) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.db.Tx(t.Context(), func(tx *peopledb.DB) error { return Record(t.Context(), tx, f.clock.Now(), a, e) }))
 }
 
 func TestAuditSaysWhoWhatFromWhereAndBeforeAndAfter(t *testing.T) {
@@ -24,17 +23,12 @@ func TestAuditSaysWhoWhatFromWhereAndBeforeAndAfter(t *testing.T) {
 		event := Event{Action: "setting.set", Workspace: "ada", Subject: "appName", Detail: "draft", Before: "Old <b>", After: "New \"é\""}
 		f.note(t, key, event)
 		f.note(t, operator, Event{Action: "settings.publish"})
-		got, err := f.Audit(t.Context(), operator, AuditFilter{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(f.Audit(t.Context(), operator, AuditFilter{}))(t)
 		want := []AuditLine{
 			{ID: 2, At: f.clock.Now(), Kind: KindOperator, Actor: "tester", Face: FaceCommand, Event: Event{Action: "settings.publish"}},
 			{ID: 1, At: f.clock.Now(), Kind: KindKey, Actor: "7", Face: FaceAPI, Address: "2001:db8::1", Event: event},
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff(want, got), "")
 	})
 }
 
@@ -103,17 +97,14 @@ func TestAuditTellsWhereAPageIs(t *testing.T) {
 
 func TestAuditPagesAreBounded(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
+		must.Do(t, f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 			for i := range maxAuditLimit + 10 {
 				if err := Record(t.Context(), tx, f.clock.Now(), operator, Event{Action: "a.b", Subject: fmt.Sprint(i)}); err != nil {
 					return err
 				}
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		for limit, want := range map[int]int{0: 50, -1: 50, 1: 1, 100_000: 500} {
 			if lines, err := f.Audit(t.Context(), operator, AuditFilter{Limit: limit}); err != nil || len(lines) != want {
 				t.Errorf("limit %d: %d lines, %v", limit, len(lines), err)

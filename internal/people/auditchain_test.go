@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
@@ -18,12 +20,9 @@ func (f *fixture) addEntries(t *testing.T, n int) {
 	t.Helper()
 	for range n {
 		f.clock.Move(time.Minute)
-		err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
+		must.Do(t, f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 			return Record(t.Context(), tx, f.clock.Now(), operator, Event{Action: "key.reveal", Subject: "web", Detail: "é \"x\""})
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 }
 
@@ -37,14 +36,10 @@ func (f *fixture) sealed(t *testing.T, n int) {
 func (f *fixture) seal(t *testing.T) {
 	t.Helper()
 	for range 2 { // the second settles what the first has seen
-		if err := f.chain().sealAll(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.chain().sealAll(t.Context()))
 		f.clock.Move(settleAfter)
 	}
-	if err := f.chain().sealAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.chain().sealAll(t.Context()))
 }
 
 // settle seals until all entries up to an id are settled: transactions of other tests on the same
@@ -52,10 +47,7 @@ func (f *fixture) seal(t *testing.T) {
 func (f *fixture) settle(t *testing.T, id int64) {
 	t.Helper()
 	for range 20_000 {
-		h, err := f.db.AuditHead(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(f.db.AuditHead(t.Context()))(t)
 		if h.Settled >= id {
 			return
 		}
@@ -81,9 +73,7 @@ func TestSealedAuditLogIsIntact(t *testing.T) {
 		if !r.Intact() || r.Sealed != 5 || r.Checked != 5 || r.Waiting != 1 || r.Inherited != 3 || !r.SealedSince.Equal(begun) || len(r.LastSeal) != 64 {
 			t.Errorf("%+v", r)
 		}
-		if err := f.chain().sealAll(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.chain().sealAll(t.Context()))
 		if now := f.verify(t); !now.Intact() || now.Sealed != 6 || now.Waiting != 0 || now.LastSeal == r.LastSeal {
 			t.Errorf("%+v", now)
 		}
@@ -113,23 +103,17 @@ func TestHeadIsBroughtToANewKeyFile(t *testing.T) {
 				f.sealed(t, 3)
 				tt.tamper(t, f)
 				fresh, err := keyfile.Create(t.TempDir())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				old := f.keyFile
 				if tt.lost {
 					old = nil
 				}
 				err = f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 					checked, err := RekeyAudit(t.Context(), tx, old, fresh, f.clock.Now())
-					if checked != tt.checked {
-						t.Errorf("checked: %v", checked)
-					}
+					expect.Equalf(t, checked, tt.checked, "checked")
 					return err
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if tt.want == "" {
 					f.addEntries(t, 1)
 					_, err = f.chain().sealSome(t.Context()) // a server with the old key file
@@ -148,18 +132,12 @@ func TestHeadIsBroughtToANewKeyFile(t *testing.T) {
 func TestNewDatabaseIsRekeyedBeforeTheChainHasBegun(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.addEntries(t, 2)
-		fresh, err := keyfile.Create(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
+		fresh := must.Get(keyfile.Create(t.TempDir()))(t)
+		must.Do(t, f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 			_, err := RekeyAudit(t.Context(), tx, f.keyFile, fresh, f.clock.Now())
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = f.chain().sealSome(t.Context())
+		}))
+		_, err := f.chain().sealSome(t.Context())
 		wantCode(t, err, "audit_broken") // a server with the old key file does not begin it
 		f.keyFile = fresh
 		f.seal(t)

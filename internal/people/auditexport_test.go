@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/google/go-cmp/cmp"
 )
@@ -14,25 +16,20 @@ import (
 // write puts lines into the log as rules do.
 func (f *fixture) write(t *testing.T, events ...Event) {
 	t.Helper()
-	err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
+	must.Do(t, f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 		for _, e := range events {
 			if err := Record(t.Context(), tx, f.clock.Now(), Operator("tester"), e); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func (f *fixture) export(t *testing.T, filter AuditFilter, format AuditFormat) string {
 	t.Helper()
 	var out strings.Builder
-	if err := f.ExportAudit(t.Context(), Operator("tester"), filter, format, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.ExportAudit(t.Context(), Operator("tester"), filter, format, &out))
 	return out.String()
 }
 
@@ -42,12 +39,8 @@ func TestAuditIsExportedAsJSONLines(t *testing.T) {
 		want := `{"id":2,"at":"2026-11-01T12:00:00Z","kind":"operator","actor":"tester","face":"cli","address":"","action":"package.add","subject":"=1+1","detail":"","before":"","after":""}
 {"id":1,"at":"2026-11-01T12:00:00Z","kind":"operator","actor":"tester","face":"cli","address":"","action":"setting.set","subject":"appName","detail":"","before":"a<b","after":"two\nlines"}
 `
-		if diff := cmp.Diff(want, f.export(t, AuditFilter{}, AuditJSONL)); diff != "" {
-			t.Error(diff)
-		}
-		if got := f.export(t, AuditFilter{Actor: "nobody"}, AuditJSONL); got != "" {
-			t.Errorf("%q", got)
-		}
+		expect.Equal(t, cmp.Diff(want, f.export(t, AuditFilter{}, AuditJSONL)), "")
+		expect.Equal(t, f.export(t, AuditFilter{Actor: "nobody"}, AuditJSONL), "")
 	})
 }
 
@@ -56,21 +49,14 @@ func TestAuditIsExportedAsCSVWithoutFormulas(t *testing.T) {
 		for _, text := range []string{"=1+1", "+1", "-1", "@sum", "\t=1", "\r=1", "\n1", "＝1", "1=1", "a,\"b\"\nc", "é", "a;=1", "a;b;+1;-1", "a\t@sum", "a\n=1", "a\r\n＝1", "a;;=1", ";=1", "a; =1", `a;"=1`, `"=1"`, ""} {
 			f.write(t, Event{Action: "setting.set", Subject: text})
 		}
-		rows, err := csv.NewReader(strings.NewReader(f.export(t, AuditFilter{}, AuditCSV))).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(csv.NewReader(strings.NewReader(f.export(t, AuditFilter{}, AuditCSV))).ReadAll())(t)
 		var got []string
 		for _, r := range rows {
 			got = append(got, r[7])
 		}
 		want := []string{"subject", "", `"=1"`, `a;"'=1`, "a; =1", ";'=1", "a;;'=1", "a\n'＝1", "a\n'=1", "a\t'@sum", "a;b;'+1;'-1", "a;'=1", "é", "a,\"b\"\nc", "1=1", "'＝1", "'\n1", "'\r'=1", "'\t'=1", "'@sum", "'-1", "'+1", "'=1+1"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
-		if got := f.export(t, AuditFilter{Actor: "nobody"}, AuditCSV); got != "id,at,kind,actor,face,address,action,subject,detail,before,after\n" {
-			t.Errorf("%q", got)
-		}
+		expect.Equal(t, cmp.Diff(want, got), "")
+		expect.Equal(t, f.export(t, AuditFilter{Actor: "nobody"}, AuditCSV), "id,at,kind,actor,face,address,action,subject,detail,before,after\n")
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
@@ -33,28 +35,23 @@ func TestPruneLeavesASealedCut(t *testing.T) {
 		}
 		f.sql(t, `DELETE FROM audit WHERE id = 4`)
 		f.sql(t, `DELETE FROM audit_seals WHERE seq = 4`)
-		if got := problems(f.verify(t)); got != "missing 0" {
-			t.Errorf("the first entry behind the cut removed: %s", got)
-		}
+		expect.Equalf(t, problems(f.verify(t)), "missing 0", "the first entry behind the cut removed")
 	})
 }
 
 func TestPruneOfManyEntriesAndOfAll(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		n := int64(pruneBatch + 10)
-		err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
+		must.Do(t, f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 			for range n {
 				if err := Record(t.Context(), tx, f.clock.Now(), operator, Event{Action: "key.reveal"}); err != nil {
 					return err
 				}
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		f.clock.Move(time.Hour)
-		_, err = f.chain().Prune(t.Context(), Actor{Kind: KindUser, User: 1}, f.clock.Now())
+		_, err := f.chain().Prune(t.Context(), Actor{Kind: KindUser, User: 1}, f.clock.Now())
 		wantCode(t, err, "not_allowed")
 		if removed, err := f.chain().Prune(t.Context(), operator, f.clock.Now()); removed != n || err != nil {
 			t.Errorf("pruned %d, %v", removed, err)

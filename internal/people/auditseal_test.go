@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -11,17 +13,14 @@ import (
 func TestManyEntriesAreSealedInBatches(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		n := 2*sealBatch + 70
-		err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
+		must.Do(t, f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 			for range n {
 				if err := Record(t.Context(), tx, f.clock.Now(), operator, Event{Action: "key.reveal"}); err != nil {
 					return err
 				}
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		for _, want := range []int64{sealBatch, 2 * sealBatch, int64(n)} {
 			full, err := f.chain().sealSome(t.Context())
 			if err != nil || full != (want < int64(n)) {
@@ -39,16 +38,10 @@ func TestSealsAreWrittenOnlyWhenThereIsSomethingNew(t *testing.T) {
 		f.sealed(t, 3)
 		f.settle(t, 3)
 		head := func() peopledb.AuditHead {
-			h, err := f.db.AuditHead(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return h
+			return must.Get(f.db.AuditHead(t.Context()))(t)
 		}
 		before := head()
-		if before.Settled != 3 {
-			t.Errorf("settled up to %d", before.Settled)
-		}
+		expect.Equalf(t, before.Settled, 3, "settled up to")
 		for range 5 {
 			f.clock.Move(time.Hour)
 			if due, err := f.chain().due(t.Context()); due || err != nil {
@@ -106,9 +99,7 @@ func TestEntryThatCommitsLateIsSealed(t *testing.T) {
 			t.Errorf("while it is open: %+v", r)
 		}
 		close(release)
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, <-done)
 		if r := f.verify(t); !r.Intact() || r.Waiting != 1 {
 			t.Errorf("before it is sealed: %+v", r)
 		}
@@ -120,9 +111,7 @@ func TestEntryThatCommitsLateIsSealed(t *testing.T) {
 			t.Errorf("settled up to %d, %v", h.Settled, err)
 		}
 		f.sql(t, `UPDATE audit SET actor = 'eve' WHERE detail = 'late'`)
-		if got := problems(f.verify(t)); got != "changed 3" {
-			t.Errorf("a change of it: %s", got)
-		}
+		expect.Equalf(t, problems(f.verify(t)), "changed 3", "a change of it")
 	})
 }
 
@@ -135,20 +124,15 @@ func TestEntriesSettleAlsoWhenTheLookBeforeMeansNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			engines(t, func(t *testing.T, f *fixture) {
 				f.addEntries(t, 2)
-				if err := f.chain().sealAll(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
+				must.Do(t, f.chain().sealAll(t.Context()))
+				must.Do(t, f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 					h, err := tx.LockAuditHead(t.Context())
 					if err != nil {
 						return err
 					}
 					spoil(&h, f.clock.Now())
 					return saveHead(t.Context(), tx, f.keyFile, h)
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				}))
 				f.settle(t, 2)
 				if h, err := f.db.AuditHead(t.Context()); err != nil || h.Settled != 2 {
 					t.Errorf("settled up to %d, %v", h.Settled, err)

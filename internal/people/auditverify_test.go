@@ -6,17 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
 func (f *fixture) verify(t *testing.T) AuditReport {
 	t.Helper()
-	r, err := f.chain().Verify(t.Context(), operator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(f.chain().Verify(t.Context(), operator))(t)
 }
 
 // problems are those of a report as "kind entry".
@@ -125,9 +123,7 @@ func TestTamperingWithTheAuditLogIsFound(t *testing.T) {
 				f.settle(t, 6)
 				tt.tamper(t, f)
 				r := f.verify(t)
-				if got := problems(r); got != tt.want {
-					t.Errorf("%s; want %s; %+v", got, tt.want, r.Problems)
-				}
+				expect.Equalf(t, problems(r), tt.want, "%+v", r.Problems)
 				if tt.want == "" {
 					return
 				}
@@ -148,14 +144,11 @@ func (f *fixture) rewriteSeals(t *testing.T) {
 	t.Helper()
 	var before []byte
 	var fresh [][]byte
-	err := f.db.EachSealedAudit(t.Context(), 0, func(s peopledb.SealedAudit) error {
+	must.Do(t, f.db.EachSealedAudit(t.Context(), 0, func(s peopledb.SealedAudit) error {
 		before = entryHash(before, s.Entry)
 		fresh = append(fresh, before)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for i, hash := range fresh {
 		f.sql(t, `UPDATE audit_seals SET hash = $1 WHERE seq = $2`, hash, i+1)
 	}

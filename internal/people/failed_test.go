@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // failedLines are the entries about failed sign-ins as text, newest first.
 func (f *fixture) failedLines(t *testing.T) (texts []string) {
 	t.Helper()
-	lines, err := f.Audit(t.Context(), operator, AuditFilter{Action: "user.refuse_sign_in", Limit: maxAuditLimit})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must.Get(f.Audit(t.Context(), operator, AuditFilter{Action: "user.refuse_sign_in", Limit: maxAuditLimit}))(t)
 	for _, l := range lines {
 		if l.Kind != KindVisitor || l.Actor != "" || l.Face != FacePage {
 			t.Errorf("the actor of %+v", l)
@@ -26,17 +26,13 @@ func (f *fixture) failedLines(t *testing.T) (texts []string) {
 
 func (f *fixture) writeDown(t *testing.T) {
 	t.Helper()
-	if err := f.writeFailed(t.Context(), f.clock.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.writeFailed(t.Context(), f.clock.Now()))
 }
 
 func TestFailedSignInsAreFoldedByAddressAndMinute(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.administrator(t)
-		if _, err := f.CreateAdministrator(t.Context(), operator, "bob@site.example", password); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.CreateAdministrator(t.Context(), operator, "bob@site.example", password))(t)
 		f.clock.Move(20 * time.Second)
 		fail := func(from Origin, email string) { _, _ = f.SignIn(t.Context(), from, email, other) }
 		fail(home, email)
@@ -103,18 +99,14 @@ func TestFailedSignInsNameFewEmails(t *testing.T) {
 		a.emails[fmt.Sprintf("%d@site.example", i)] = struct{}{}
 	}
 	want := "0@site.example, 1@site.example, 2@site.example, 3@site.example, 4@site.example and 2 more"
-	if got := a.line().event.Subject; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	expect.Equal(t, a.line().event.Subject, want)
 }
 
 func TestFailedSignInsWaitForTheDatabase(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.administrator(t)
 		again := f.second(t)
-		if err := f.database.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.database.Close())
 		for range failedMinutes + 3 {
 			f.failed.note(f.clock.Now(), home.Addr, failedSignIn{})
 			f.clock.Move(time.Minute)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func FuzzFoldEmail(f *testing.F) {
@@ -38,10 +39,7 @@ func FuzzAgent(f *testing.F) {
 }
 
 func FuzzKnownBrowser(f *testing.F) {
-	box, err := keyfile.Create(f.TempDir())
-	if err != nil {
-		f.Fatal(err)
-	}
+	box := must.Get(keyfile.Create(f.TempDir()))(f)
 	good := knownBrowser{1, 2, 1 << 40, "AAAA"}.signed(box)
 	for _, text := range []string{good, good + "~" + good, "", ".", "....", "1.2.3.A.", strings.Replace(good, "1.", "2.", 1), "\xff.\x00"} {
 		f.Add(text)

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
@@ -50,9 +51,7 @@ func TestHashesWaitInAQueueWithABound(t *testing.T) {
 
 		cancel()
 		work.Wait()
-		if n := h.queued.Load(); n != 0 {
-			t.Errorf("%d are left in the queue", n)
-		}
+		expect.Equalf(t, h.queued.Load(), 0, "are left in the queue")
 		if _, err := h.make(t.Context(), wholeQueue, password); err != nil {
 			t.Errorf("when it is empty: %v", err)
 		}
@@ -101,9 +100,7 @@ func TestJoiningHashesNothingForAnEmailThatIsTaken(t *testing.T) {
 		wantCode(t, err, "password_set")
 		f.hashes.queued.Store(0)
 		wantCode(t, join(home, "first", "bob@site.example"), "rate_limited")
-		if err := join(home, "second", "bob@site.example"); err != nil {
-			t.Errorf("another invitation: %v", err)
-		}
+		expect.NoErrorf(t, join(home, "second", "bob@site.example"), "another invitation")
 		for i := range addressFailures {
 			wantCode(t, join(away, fmt.Sprint(i), email), "email_taken")
 		}

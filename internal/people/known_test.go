@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // stranger is an address of its own for each number.
@@ -98,16 +100,10 @@ func TestKnownBrowserHasFewAttempts(t *testing.T) {
 func TestWhatMakesABrowserKnown(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
-		bob, err := f.CreateAdministrator(t.Context(), operator, "bob@site.example", password)
-		if err != nil {
-			t.Fatal(err)
-		}
+		bob := must.Get(f.CreateAdministrator(t.Context(), operator, "bob@site.example", password))(t)
 		cookie := f.RememberBrowser(u, "")
 		parts := strings.Split(cookie, ".")
-		other1, err := keyfile.Create(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		other1 := must.Get(keyfile.Create(t.TempDir()))(t)
 		tests := []struct {
 			rule, known string
 			limited     bool
@@ -135,11 +131,8 @@ func TestWhatMakesABrowserKnown(t *testing.T) {
 
 		from := home
 		from.Known = cookie
-		after, err := f.ChangePassword(t.Context(), ada, 0, password, other)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = f.SignIn(t.Context(), from, email, other)
+		after := must.Get(f.ChangePassword(t.Context(), ada, 0, password, other))(t)
+		_, err := f.SignIn(t.Context(), from, email, other)
 		wantCode(t, err, "rate_limited") // a new password ends it
 		from.Known = f.RememberBrowser(after, from.Known)
 		if _, err = f.SignIn(t.Context(), from, email, other); err != nil {
@@ -177,9 +170,7 @@ func TestBrowserRemembersAFewUsers(t *testing.T) {
 			t.Errorf("%d bytes of cookie", len(kept))
 		}
 		f.keyFile = nil
-		if kept := f.RememberBrowser(u, kept); kept != "" {
-			t.Errorf("without a key file it keeps %q", kept)
-		}
+		expect.Equalf(t, f.RememberBrowser(u, kept), "", "without a key file it keeps")
 	})
 }
 
@@ -191,9 +182,7 @@ func TestSignInLinkWorksPastAnyLimit(t *testing.T) {
 			_, _ = f.SignIn(t.Context(), home, string(rune('a'+i))+"@site.example", password)
 		}
 		token, _, err := f.NewSignInLink(t.Context(), operator, email)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got, err := f.SignInByLink(t.Context(), home, token); err != nil || got.ID != u.ID {
 			t.Errorf("%+v, %v", got, err)
 		}

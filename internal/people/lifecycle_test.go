@@ -7,17 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // another creates a second administrator.
 func (f *fixture) another(t *testing.T, email string) User {
 	t.Helper()
-	u, err := f.CreateAdministrator(t.Context(), operator, email, other)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
+	return must.Get(f.CreateAdministrator(t.Context(), operator, email, other))(t)
 }
 
 func TestRenamedAdministratorSignsInWithTheNewEmail(t *testing.T) {
@@ -35,9 +33,7 @@ func TestRenamedAdministratorSignsInWithTheNewEmail(t *testing.T) {
 			"somebody who does not exist is not": {99, "eve@site.example", "user_not_found"},
 		} {
 			_, err := f.RenameUser(ctx, ada, tt.id, tt.email)
-			if codeOf(err) != tt.code {
-				t.Errorf("%s: %v", rule, err)
-			}
+			expect.Equalf(t, codeOf(err), tt.code, "%s: %v", rule, err)
 		}
 		for range 2 { // the second time nothing changes
 			u, err := f.RenameUser(ctx, ada, bob.ID, " Robert@Site.example ")
@@ -181,9 +177,7 @@ func TestSomebodyCanAlwaysSignIn(t *testing.T) {
 			"remove":     func(a Actor) error { _, err := f.RemoveUser(ctx, a, u.ID); return err },
 		} {
 			for _, a := range []Actor{ada, operator} {
-				if code := codeOf(act(a)); code != "last_administrator" {
-					t.Errorf("%s by the %s: %s", name, a.Kind, code)
-				}
+				expect.Equalf(t, codeOf(act(a)), "last_administrator", "%s by the %s", name, a.Kind)
 			}
 		}
 		if !f.alive(t, "one") {
@@ -215,10 +209,7 @@ func TestOfTheLastTwoAdministratorsOneStays(t *testing.T) {
 			if want := map[string]int{"": 1, "last_administrator": 1}; !maps.Equal(codes, want) {
 				t.Fatalf("round %d: %v", round, codes)
 			}
-			list, err := f.Users(t.Context(), operator)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must.Get(f.Users(t.Context(), operator))(t)
 			active := slices.DeleteFunc(list, func(u User) bool { return u.Inactive })
 			if len(active) != 1 {
 				t.Fatalf("round %d: active are %+v", round, active)

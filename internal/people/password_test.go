@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestPasswordRules(t *testing.T) {
@@ -50,9 +52,7 @@ func TestHashesAreArgon2idWithTheirCost(t *testing.T) {
 	h := newHashes(HashCost{})
 	one, err1 := h.make(t.Context(), wholeQueue, password)
 	two, err2 := h.make(t.Context(), wholeQueue, password)
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err1, err2))
 	if !strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Errorf("the hash begins %.40s", one)
 	}
@@ -84,10 +84,7 @@ func TestHashesAreArgon2idWithTheirCost(t *testing.T) {
 // The costly part is the hash; nobody's has the same parameters and is reached in
 // the same way.
 func TestUnknownEmailCostsAsMuchAsAWrongPassword(t *testing.T) {
-	real, err := newHashes(HashCost{}).make(t.Context(), wholeQueue, password)
-	if err != nil {
-		t.Fatal(err)
-	}
+	real := must.Get(newHashes(HashCost{}).make(t.Context(), wholeQueue, password))(t)
 	last := strings.LastIndex
 	nobodysHash := newHashes(HashCost{}).nobodys()
 	if got, want := nobodysHash[:strings.Index(nobodysHash, "p=1$")], real[:strings.Index(real, "p=1$")]; got != want ||
@@ -144,9 +141,7 @@ func TestChangePassword(t *testing.T) {
 			{"the new one must not be the e-mail", password, email, "password_email"},
 		} {
 			_, err := f.ChangePassword(t.Context(), ada, keep, tt.old, tt.new)
-			if codeOf(err) != tt.code {
-				t.Errorf("%s: %v", tt.rule, err)
-			}
+			expect.Equalf(t, codeOf(err), tt.code, "%s: %v", tt.rule, err)
 		}
 		_, err := f.ChangePassword(t.Context(), ada, keep, other, "short")
 		if said := fault.Of(err); said == nil || said.Code != "password_wrong" || said.Fields["old"] == "" || said.Fields["new"] == "" {
@@ -178,14 +173,9 @@ func TestChangePassword(t *testing.T) {
 func TestSessionThatIsSavedAfterThePasswordWasChangedIsNone(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
-		in, err := f.SignIn(t.Context(), away, email, password)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.ChangePassword(t.Context(), ada, f.session(t, "kept", u), password, other); err != nil {
-			t.Fatal(err)
-		}
-		err = f.SaveSession(t.Context(), "late", SavedSession{User: in.User.ID, Generation: in.User.Generation, Expires: f.clock.Now().Add(1e12)})
+		in := must.Get(f.SignIn(t.Context(), away, email, password))(t)
+		must.Get(f.ChangePassword(t.Context(), ada, f.session(t, "kept", u), password, other))(t)
+		err := f.SaveSession(t.Context(), "late", SavedSession{User: in.User.ID, Generation: in.User.Generation, Expires: f.clock.Now().Add(1e12)})
 		if err != nil || f.alive(t, "late") {
 			t.Errorf("alive %v, %v", f.alive(t, "late"), err)
 		}

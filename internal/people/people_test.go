@@ -15,7 +15,9 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -47,10 +49,7 @@ type fixture struct {
 // engines runs fn with new people on both engines.
 func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
 	emptyTables.Engines(t, func(t *testing.T, place dbtest.DB) {
-		box, err := keyfile.Create(place.Dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		box := must.Get(keyfile.Create(place.Dir))(t)
 		f := &fixture{clock: dbtest.NewClock(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)), at: place, keyFile: box, log: &strings.Builder{}}
 		f.open(t)
 		fn(t, f)
@@ -74,14 +73,9 @@ func optionsOf(at dbtest.DB) sqldb.Options {
 // open opens the fixture's database as another process would.
 func (f *fixture) open(t *testing.T) {
 	t.Helper()
-	database, err := sqldb.Open(t.Context(), optionsOf(f.at))
-	if err != nil {
-		t.Fatal(err)
-	}
+	database := must.Get(sqldb.Open(t.Context(), optionsOf(f.at)))(t)
 	t.Cleanup(func() {
-		if err := database.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, database.Close())
 	})
 	f.database = database
 	f.People = New(&peopledb.DB{Queries: database.Queries()}, func() *keyfile.Box { return f.keyFile }, f.clock.Now, slog.New(slog.NewTextHandler(f.log, nil)), TestCost)
@@ -99,20 +93,14 @@ func (f *fixture) second(t *testing.T) *fixture {
 // administrator creates a user, and the actor that the user is.
 func (f *fixture) administrator(t *testing.T) (User, Actor) {
 	t.Helper()
-	u, err := f.CreateAdministrator(t.Context(), operator, email, password)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(f.CreateAdministrator(t.Context(), operator, email, password))(t)
 	return u, u.Actor(home)
 }
 
 // session begins a session of a user and returns its token and id.
 func (f *fixture) session(t *testing.T, token string, u User) SessionID {
 	t.Helper()
-	err := f.SaveSession(t.Context(), token, SavedSession{User: u.ID, Generation: u.Generation, Data: []byte(frontEndData), Expires: f.clock.Now().Add(12 * time.Hour), From: home})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.SaveSession(t.Context(), token, SavedSession{User: u.ID, Generation: u.Generation, Data: []byte(frontEndData), Expires: f.clock.Now().Add(12 * time.Hour), From: home}))
 	s, found, err := f.LoadSession(t.Context(), token)
 	if err != nil || !found {
 		t.Fatalf("the session %s: %v, %v", token, found, err)
@@ -124,19 +112,14 @@ func (f *fixture) session(t *testing.T, token string, u User) SessionID {
 func (f *fixture) alive(t *testing.T, token string) bool {
 	t.Helper()
 	_, found, err := f.LoadSession(t.Context(), token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return found
 }
 
 // actions lists the audit log as "action subject", oldest first.
 func (f *fixture) actions(t *testing.T) []string {
 	t.Helper()
-	lines, err := f.Audit(t.Context(), operator, AuditFilter{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must.Get(f.Audit(t.Context(), operator, AuditFilter{}))(t)
 	texts := make([]string, len(lines))
 	for i, l := range lines {
 		texts[len(lines)-1-i] = strings.TrimSpace(string(l.Action) + " " + l.Subject)
@@ -189,25 +172,15 @@ func (f *fixture) content(t *testing.T) string {
 	t.Helper()
 	if f.at.Engine == dbtest.SQLite {
 		path := filepath.Join(t.TempDir(), "copy.db")
-		err := f.database.Session(t.Context(), func(session *sqldb.DB) error { // which puts it in no transaction
+		must.Do(t, f.database.Session(t.Context(), func(session *sqldb.DB) error { // which puts it in no transaction
 			_, err := session.Queries().Exec(t.Context(), `VACUUM INTO $1`, path)
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(file)
+		}))
+		return string(must.Get(os.ReadFile(path))(t))
 	}
 	var all strings.Builder
 	for _, table := range []string{"users", "sessions", "links", "recovery_codes", "audit", "meta", "changes"} {
-		rows, err := sqldb.List(t.Context(), f.database.Queries(), sqldb.Value[string], `SELECT row_to_json(t)::text FROM "`+table+`" t`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(sqldb.List(t.Context(), f.database.Queries(), sqldb.Value[string], `SELECT row_to_json(t)::text FROM "`+table+`" t`))(t)
 		all.WriteString(strings.Join(rows, "\n"))
 	}
 	return all.String()

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // Whoever reads the database, a backup of it or the log finds nothing to sign in
@@ -11,30 +13,19 @@ import (
 func TestNoSecretIsInTheDatabaseOrTheLogInClear(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		setup := f.setupLink(t)
-		u, err := f.Setup(t.Context(), home, setup, email, password)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(f.Setup(t.Context(), home, setup, email, password))(t)
 		ada := u.Actor(home)
 		unused, _, err := f.NewSignInLink(t.Context(), operator, u.Email)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		session := "a session's token, as the cookie has it"
 		keep := f.session(t, session, u)
-		if _, err := f.ChangePassword(t.Context(), ada, keep, password, other); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.ChangePassword(t.Context(), ada, keep, password, other))(t)
 		secret, recovery := f.enableTOTP(t, ada, other)
 		session2 := "another session's token"
 		f.session(t, session2, f.user(t))
-		if err := f.SignInCode(t.Context(), home, u.ID, recovery[0]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.SignInCode(t.Context(), home, u.ID, recovery[0]))
 		code := f.code(t, secret)
-		if err := f.SignInCode(t.Context(), home, u.ID, code); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.SignInCode(t.Context(), home, u.ID, code))
 		f.clock.Move(time.Minute)
 		guess := "a guess of the password"
 		for range 2 { // as a password, and typed into the wrong field

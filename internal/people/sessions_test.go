@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestSessionIsReadAsItWasSaved(t *testing.T) {
@@ -19,9 +22,7 @@ func TestSessionIsReadAsItWasSaved(t *testing.T) {
 			"without data": {Expires: expires},
 			"signed in":    {User: u.ID, Generation: u.Generation, Data: []byte{0, 255}, Expires: expires, From: home},
 		} {
-			if err := f.SaveSession(t.Context(), token, s); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.SaveSession(t.Context(), token, s))
 			got, found, err := f.LoadSession(t.Context(), token)
 			if err != nil || !found || string(got.Data) != string(s.Data) || got.User.ID != s.User || !got.Expires.Equal(expires) || got.ID == 0 {
 				t.Errorf("%s: %+v, %v, %v", token, got, found, err)
@@ -40,10 +41,7 @@ func TestVisitsMoveASessionOn(t *testing.T) {
 		id := f.session(t, "token", u)
 		save := func(data string, from Origin) Session {
 			t.Helper()
-			err := f.SaveSession(t.Context(), "token", SavedSession{User: u.ID, Generation: u.Generation, Data: []byte(data), Expires: f.clock.Now().Add(12 * time.Hour), From: from})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.SaveSession(t.Context(), "token", SavedSession{User: u.ID, Generation: u.Generation, Data: []byte(data), Expires: f.clock.Now().Add(12 * time.Hour), From: from}))
 			list, err := f.Sessions(t.Context(), ada)
 			if err != nil || len(list) != 1 {
 				t.Fatalf("%+v, %v", list, err)
@@ -53,18 +51,12 @@ func TestVisitsMoveASessionOn(t *testing.T) {
 		began := f.clock.Now()
 		f.clock.Move(59 * time.Second)
 		want := Session{ID: id, Address: "192.0.2.7", Agent: "Browser 1", CreatedAt: began, SeenAt: began, ExpiresAt: began.Add(12 * time.Hour)}
-		if diff := cmp.Diff(want, save(frontEndData, home)); diff != "" {
-			t.Errorf("what changes nothing within a minute writes nothing: %s", diff)
-		}
+		expect.Equalf(t, cmp.Diff(want, save(frontEndData, home)), "", "what changes nothing within a minute writes nothing")
 		f.clock.Move(time.Second)
 		want.SeenAt, want.ExpiresAt = f.clock.Now(), f.clock.Now().Add(12*time.Hour)
-		if diff := cmp.Diff(want, save(frontEndData, home)); diff != "" {
-			t.Errorf("after a minute the visit is written: %s", diff)
-		}
+		expect.Equalf(t, cmp.Diff(want, save(frontEndData, home)), "", "after a minute the visit is written")
 		want.Address, want.Agent = "198.51.100.9", "Browser 2"
-		if diff := cmp.Diff(want, save(frontEndData, away)); diff != "" {
-			t.Errorf("another address is written at once: %s", diff)
-		}
+		expect.Equalf(t, cmp.Diff(want, save(frontEndData, away)), "", "another address is written at once")
 		save("new data", away)
 		if got, _, err := f.LoadSession(t.Context(), "token"); err != nil || string(got.Data) != "new data" {
 			t.Errorf("new data is written at once: %q, %v", got.Data, err)
@@ -76,9 +68,7 @@ func TestUserOfATokenIsFixed(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, _ := f.administrator(t)
 		expires := f.clock.Now().Add(time.Hour)
-		if err := f.SaveSession(t.Context(), "planted", SavedSession{Expires: expires}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.SaveSession(t.Context(), "planted", SavedSession{Expires: expires}))
 		err := f.SaveSession(t.Context(), "planted", SavedSession{User: u.ID, Generation: u.Generation, Expires: expires})
 		wantCode(t, err, "internal")
 		if s, _, err := f.LoadSession(t.Context(), "planted"); err != nil || s.User.ID != 0 {
@@ -103,9 +93,7 @@ func TestEndedSessionStaysEnded(t *testing.T) {
 			engines(t, func(t *testing.T, f *fixture) {
 				u, ada := f.administrator(t)
 				id := f.session(t, "token", u)
-				if err := end(t, f, ada, id); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, end(t, f, ada, id))
 				late := SavedSession{User: u.ID, Generation: u.Generation, Data: []byte("data that comes late"), Expires: f.clock.Now().Add(time.Hour), From: away}
 				if err := f.SaveSession(t.Context(), "token", late); err != nil { // a request that was under way
 					t.Fatal(err)
@@ -128,16 +116,13 @@ func TestEndedSessionStaysEnded(t *testing.T) {
 func TestSessionsAreTheirUsersOwn(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
-		b, err := f.CreateAdministrator(t.Context(), operator, "bob@site.example", other)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(f.CreateAdministrator(t.Context(), operator, "bob@site.example", other))(t)
 		bob := b.Actor(away)
 		first, second, his := f.session(t, "first", u), f.session(t, "second", u), f.session(t, "his", b)
 		f.session(t, "third", u)
 
 		wantCode(t, f.EndSession(t.Context(), bob, first), "session_not_found")
-		_, err = f.ChangePassword(t.Context(), bob, first, other, "six more quiet green words") // names a session that is not his
+		_, err := f.ChangePassword(t.Context(), bob, first, other, "six more quiet green words") // names a session that is not his
 		wantCode(t, err, "")
 		if !f.alive(t, "first") || f.alive(t, "his") {
 			t.Errorf("hers %v, his %v", f.alive(t, "first"), f.alive(t, "his"))
@@ -176,9 +161,7 @@ func TestAgentIsKeptAsOnePrintableLine(t *testing.T) {
 		{"200 characters stay", longAgent(201), longAgent(200)},
 	}
 	for _, tt := range tests {
-		if got := (Origin{Agent: tt.in}).agent(); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.rule, got, tt.want)
-		}
+		expect.Equalf(t, (Origin{Agent: tt.in}).agent(), tt.want, "%s", tt.rule)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // setupLink creates a set-up link.
@@ -43,10 +45,7 @@ func TestSetupLinkIsGoodOnceFor24Hours(t *testing.T) {
 				if tt.given != nil {
 					token = tt.given(token)
 				}
-				before, err := f.db.CountAdministrators(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				before := must.Get(f.db.CountAdministrators(t.Context()))(t)
 				wantCode(t, f.CheckSetupLink(t.Context(), token), tt.code)
 				u, err := f.Setup(t.Context(), home, token, "carol@site.example", password)
 				wantCode(t, err, tt.code)
@@ -67,9 +66,7 @@ func TestSetupMakesAnAdministratorWhoCanSignIn(t *testing.T) {
 		_, err = f.Setup(t.Context(), home, token, email, "short")
 		wantCode(t, err, "password_short")
 		wantCode(t, f.CheckSetupLink(t.Context(), token), "") // what was refused has not used it up
-		if _, err := f.Setup(t.Context(), home, token, "Ada@site.example", password); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Setup(t.Context(), home, token, "Ada@site.example", password))(t)
 		_, err = f.Setup(t.Context(), away, token, "mallory@site.example", password)
 		wantCode(t, err, "already_set_up")
 		_, _, err = f.NewSetupLink(t.Context(), operator)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
@@ -37,9 +39,7 @@ func TestSignInDoesNotSayWhichOfTheTwoWasWrong(t *testing.T) {
 			if refusal == "" {
 				refusal = err.Error()
 			}
-			if err.Error() != refusal {
-				t.Errorf("%s: %q, want %q as for the others", tt.rule, err, refusal)
-			}
+			expect.Equalf(t, err.Error(), refusal, "%s: %q as for the others", tt.rule, err)
 		}
 		if log := f.log.String(); strings.Contains(log, "@site.example") || strings.Contains(log, "words") || !strings.Contains(log, "client=192.0.2.7") {
 			t.Errorf("the log says %s", log)
@@ -92,9 +92,7 @@ func TestSuccessesAreNotLimited(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.administrator(t)
 		for range addressFailures + 2 {
-			if _, err := f.SignIn(t.Context(), home, email, password); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.SignIn(t.Context(), home, email, password))(t)
 		}
 	})
 }
@@ -131,9 +129,7 @@ func TestLimitAddress(t *testing.T) {
 			}
 		})
 	}
-	if limitAddress(netip.Addr{}) != "" {
-		t.Error("an invalid address has no key")
-	}
+	expect.Equalf(t, limitAddress(netip.Addr{}), "", "an invalid address has no key")
 }
 
 func TestSignInLinkIsGoodOnceForTenMinutes(t *testing.T) {
@@ -143,9 +139,7 @@ func TestSignInLinkIsGoodOnceForTenMinutes(t *testing.T) {
 		link := func() string {
 			t.Helper()
 			token, expires, err := f.NewSignInLink(t.Context(), operator, " ADA@site.example ")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if want := f.clock.Now().Add(10 * time.Minute); !expires.Equal(want) {
 				t.Errorf("it expires at %v, want %v", expires, want)
 			}

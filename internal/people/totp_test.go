@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/pquerna/otp/totp"
 )
@@ -21,11 +23,7 @@ func (f *fixture) code(t *testing.T, secret string) string {
 // codeAt is what it shows some periods later.
 func (f *fixture) codeAt(t *testing.T, secret string, periods int) string {
 	t.Helper()
-	code, err := totp.GenerateCode(secret, f.clock.Now().Add(time.Duration(periods)*30*time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return code
+	return must.Get(totp.GenerateCode(secret, f.clock.Now().Add(time.Duration(periods)*30*time.Second)))(t)
 }
 
 // enableTOTP turns two-step sign-in on, and lets the time go by in which its
@@ -33,13 +31,9 @@ func (f *fixture) codeAt(t *testing.T, secret string, periods int) string {
 func (f *fixture) enableTOTP(t *testing.T, a Actor, password string) (secret string, recovery []string) {
 	t.Helper()
 	s, err := f.BeginTOTP(t.Context(), a, password, "Countersign addon")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_, recovery, err = f.ConfirmTOTP(t.Context(), a, 0, f.code(t, s.Secret))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f.clock.Move(time.Minute)
 	return s.Secret, recovery
 }
@@ -50,9 +44,7 @@ func TestTwoStepSignInBeginsWithItsFirstCode(t *testing.T) {
 		_, _, err := f.ConfirmTOTP(t.Context(), ada, 0, "123456")
 		wantCode(t, err, "totp_not_begun")
 		begun, err := f.BeginTOTP(t.Context(), ada, password, "Countersign addon")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		u, err := url.Parse(begun.URI)
 		if err != nil || u.Scheme != "otpauth" || u.Host != "totp" || u.Query().Get("secret") != begun.Secret || u.Query().Get("issuer") != "Countersign addon" || !strings.Contains(u.Path, email) {
 			t.Errorf("URI %s, %v", begun.URI, err)
@@ -122,9 +114,7 @@ func TestCodesOfTheAuthenticator(t *testing.T) {
 		for _, tt := range tests {
 			f.clock.Move(limitWindow) // each starts anew
 			err := f.SignInCode(t.Context(), home, u.ID, tt.typed(f.codeAt(t, secret, tt.periods)))
-			if codeOf(err) != tt.code {
-				t.Errorf("%s: %v", tt.rule, err)
-			}
+			expect.Equalf(t, codeOf(err), tt.code, "%s: %v", tt.rule, err)
 		}
 	})
 }
@@ -147,10 +137,7 @@ func TestTwoStepSignInBeginsWithThePassword(t *testing.T) {
 func TestCodeIsGoodForOneUse(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
-		begun, err := f.BeginTOTP(t.Context(), ada, password, "Countersign addon")
-		if err != nil {
-			t.Fatal(err)
-		}
+		begun := must.Get(f.BeginTOTP(t.Context(), ada, password, "Countersign addon"))(t)
 		first := f.code(t, begun.Secret)
 		if _, _, err := f.ConfirmTOTP(t.Context(), ada, 0, first); err != nil {
 			t.Fatal(err)
@@ -249,10 +236,7 @@ func TestSecretOfAnotherKeyFileLeavesTheRecoveryCodes(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		u, ada := f.administrator(t)
 		secret, recovery := f.enableTOTP(t, ada, password)
-		box, err := keyfile.Create(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		box := must.Get(keyfile.Create(t.TempDir()))(t)
 		f.keyFile = box
 		wantCode(t, f.SignInCode(t.Context(), home, u.ID, f.code(t, secret)), "totp_unreadable")
 		wantCode(t, f.SignInCode(t.Context(), home, u.ID, recovery[0]), "")
@@ -274,10 +258,7 @@ func TestTurningTwoStepSignInOnOrOffEndsTheOtherSessions(t *testing.T) {
 		keep := f.session(t, "this browser", u)
 		f.session(t, "another browser", u)
 		from := f.known(u)
-		begun, err := f.BeginTOTP(t.Context(), ada, password, "Countersign addon")
-		if err != nil {
-			t.Fatal(err)
-		}
+		begun := must.Get(f.BeginTOTP(t.Context(), ada, password, "Countersign addon"))(t)
 		on, _, err := f.ConfirmTOTP(t.Context(), ada, keep, f.code(t, begun.Secret))
 		if err != nil || !on.TOTP || on.Generation != u.Generation+1 || on.RecoveryCodes != recoveryCodes {
 			t.Fatalf("%+v, %v", on, err)

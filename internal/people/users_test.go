@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
@@ -65,9 +67,7 @@ func TestCreateAdministrator(t *testing.T) {
 		}
 		for _, tt := range tests {
 			u, err := f.CreateAdministrator(t.Context(), operator, tt.email, tt.password)
-			if codeOf(err) != tt.code {
-				t.Errorf("%s: %v", tt.rule, err)
-			}
+			expect.Equalf(t, codeOf(err), tt.code, "%s: %v", tt.rule, err)
 			if err == nil && (u.ID == 0 || !u.CreatedAt.Equal(f.clock.Now()) || u.TOTP || !u.SignedInAt.IsZero()) {
 				t.Errorf("%s: %+v", tt.rule, u)
 			}
@@ -88,9 +88,7 @@ func TestCreateAdministrator(t *testing.T) {
 func TestFirstAdministratorsAtOnceAreOne(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		token, _, err := f.NewSetupLink(t.Context(), operator)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		both := []*fixture{f, f.second(t)}
 		atOnce(6, func(i int) error {
 			_, err := both[i%2].Setup(t.Context(), home, token, string(rune('a'+i))+"@site.example", password)
@@ -148,18 +146,12 @@ func TestResetPasswordByTheOperator(t *testing.T) {
 func TestUsersOfOlderVersionsKeepTheirEmails(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.administrator(t)
-		hash, err := f.hashes.make(t.Context(), wholeQueue, password)
-		if err != nil {
-			t.Fatal(err)
-		}
+		hash := must.Get(f.hashes.make(t.Context(), wholeQueue, password))(t)
 		for _, kept := range []string{"eve@münchen.example", "\u0430da@site.example"} {
-			err := f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
+			must.Do(t, f.db.Tx(t.Context(), func(tx *peopledb.DB) error {
 				_, err := tx.AddUser(t.Context(), peopledb.User{Email: kept, Password: hash, Generation: 1, CreatedAt: f.stamp(), PasswordAt: f.stamp(), Administrator: true})
 				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			if in, err := f.SignIn(t.Context(), home, strings.ToUpper(kept), password); err != nil || in.User.Email != kept {
 				t.Errorf("%s: %+v, %v", kept, in, err)
 			}
@@ -168,7 +160,7 @@ func TestUsersOfOlderVersionsKeepTheirEmails(t *testing.T) {
 			}
 			wantCode(t, f.ResetPassword(t.Context(), operator, kept, password, false), "")
 		}
-		_, err = f.CreateAdministrator(t.Context(), operator, "eve@xn--mnchen-3ya.example", password)
+		_, err := f.CreateAdministrator(t.Context(), operator, "eve@xn--mnchen-3ya.example", password)
 		wantCode(t, err, "email_taken")
 		_, err = f.RenameUser(t.Context(), operator, 1, "eve@xn--mnchen-3ya.example")
 		wantCode(t, err, "email_taken")

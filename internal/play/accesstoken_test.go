@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -18,14 +20,10 @@ func TestAnAccessTokenIsSharedUntilItEnds(t *testing.T) {
 		wait.Go(func() { _, _ = c.Subscription(t.Context(), token) })
 	}
 	wait.Wait()
-	if n := s.Calls("/token"); n != 1 {
-		t.Errorf("%d access tokens for 20 calls at once", n)
-	}
+	expect.Equalf(t, s.Calls("/token"), 1, "access tokens for 20 calls at once")
 	s.Advance(59*time.Minute + time.Second)
 	get(t, c, token)
-	if n := s.Calls("/token"); n != 2 {
-		t.Errorf("%d access tokens after an hour, want 2", n)
-	}
+	expect.Equalf(t, s.Calls("/token"), 2, "access tokens after an hour")
 }
 
 func TestARefusedAccessTokenIsReplaced(t *testing.T) {
@@ -37,9 +35,7 @@ func TestARefusedAccessTokenIsReplaced(t *testing.T) {
 	_, err := c.Subscription(t.Context(), token)
 	wantReason(t, err, play.Unauthorized)
 	get(t, c, token)
-	if n := s.Calls("/token"); n != 2 {
-		t.Errorf("%d access tokens, want 2", n)
-	}
+	expect.Equalf(t, s.Calls("/token"), 2, "access tokens")
 }
 
 func TestADeletedKeyOfTheServiceAccountIsRefused(t *testing.T) {
@@ -48,7 +44,7 @@ func TestADeletedKeyOfTheServiceAccountIsRefused(t *testing.T) {
 	token := buy(t, s, playfake.BuyOptions{})
 	get(t, c, token)
 	_, other := testKeys()
-	must(t, s.RotateAccountKey(other))
+	must.Do(t, s.RotateAccountKey(other))
 	get(t, c, token) // the access token lasts until its end
 	s.Advance(time.Hour)
 	_, err := c.Subscription(t.Context(), token)

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -18,7 +20,7 @@ const day = 24 * time.Hour
 func buyAcknowledged(t *testing.T, s *playfake.Store, c *play.Client, o playfake.BuyOptions) string {
 	t.Helper()
 	token := buy(t, s, o)
-	must(t, c.Acknowledge(t.Context(), "gold_monthly", token, "", ""))
+	must.Do(t, c.Acknowledge(t.Context(), "gold_monthly", token, "", ""))
 	return token
 }
 
@@ -76,21 +78,18 @@ func TestTheAccountOfARepurchaseIsSentWithTheAcknowledgement(t *testing.T) {
 	s := newStore(t)
 	c := open(t, s)
 	first := buyAcknowledged(t, s, c, playfake.BuyOptions{Account: "a-1", Profile: "p-1"})
-	must(t, s.Expire(first))
-	again, err := s.Resubscribe(first)
-	must(t, err)
+	must.Do(t, s.Expire(first))
+	again := must.Get(s.Resubscribe(first))(t)
 	found := get(t, c, again)
 	if found.OutOfApp == nil || *found.OutOfApp != (play.OutOfApp{ExpiredToken: first, Account: "a-1", Profile: "p-1"}) || found.Account != "" || found.LinkedToken != "" {
 		t.Fatalf("the new purchase is %+v, %+v", found, found.OutOfApp)
 	}
-	must(t, c.Acknowledge(t.Context(), "gold_monthly", again, "a-1", "p-1"))
+	must.Do(t, c.Acknowledge(t.Context(), "gold_monthly", again, "a-1", "p-1"))
 	if found = get(t, c, again); found.OutOfApp != nil || found.Account != "a-1" || found.Profile != "p-1" || !found.Acknowledged {
 		t.Errorf("after the acknowledgement: %+v, %+v", found, found.OutOfApp)
 	}
-	must(t, c.Acknowledge(t.Context(), "gold_monthly", again, "a-2", ""))
-	if got := get(t, c, again).Account; got != "a-1" {
-		t.Errorf("a second acknowledgement set the account %q", got)
-	}
+	must.Do(t, c.Acknowledge(t.Context(), "gold_monthly", again, "a-2", ""))
+	expect.Equalf(t, get(t, c, again).Account, "a-1", "a second acknowledgement set the account")
 }
 
 func TestCancelStopsTheRenewals(t *testing.T) {
@@ -98,7 +97,7 @@ func TestCancelStopsTheRenewals(t *testing.T) {
 	c := open(t, s)
 	for kind, by := range map[play.CancelKind]string{play.StopRenewals: "user", play.StopPayments: "developer"} {
 		token := buyAcknowledged(t, s, c, playfake.BuyOptions{})
-		must(t, c.Cancel(t.Context(), token, kind))
+		must.Do(t, c.Cancel(t.Context(), token, kind))
 		found := get(t, c, token)
 		if found.State != play.Canceled || found.CanceledBy != by || found.Items[0].AutoRenews {
 			t.Errorf("%s: %+v", kind, found)
@@ -117,7 +116,7 @@ func TestRevokeEndsAtOnceAndRefunds(t *testing.T) {
 	c := open(t, s)
 	for refund, state := range map[play.Refund]string{play.FullRefund: "refunded", play.ProratedRefund: "partially_refunded"} {
 		token := buyAcknowledged(t, s, c, playfake.BuyOptions{})
-		must(t, c.Revoke(t.Context(), token, refund))
+		must.Do(t, c.Revoke(t.Context(), token, refund))
 		if found := get(t, c, token); found.State != play.Expired || found.Items[0].ExpiresAt.After(s.Now()) {
 			t.Errorf("%s: %+v", refund, found)
 		}
@@ -135,7 +134,7 @@ func TestDeferMovesTheRenewal(t *testing.T) {
 	token := buyAcknowledged(t, s, c, playfake.BuyOptions{})
 	before := get(t, c, token)
 	until, err := c.Defer(t.Context(), token, before.ETag, 10*day)
-	must(t, err)
+	must.Do(t, err)
 	if want := before.Items[0].ExpiresAt.Add(10 * day); !until.Equal(want) || !get(t, c, token).Items[0].ExpiresAt.Equal(want) {
 		t.Errorf("it ends at %v, want %v", until, want)
 	}
@@ -153,8 +152,7 @@ func TestOrdersSayWhatWasPaid(t *testing.T) {
 	token := buyAcknowledged(t, s, c, playfake.BuyOptions{OfferID: "trial"})
 	s.Advance(8 * day)
 	ids := s.Orders(token)
-	orders, err := c.Orders(t.Context(), ids)
-	must(t, err)
+	orders := must.Get(c.Orders(t.Context(), ids))(t)
 	if len(orders) != 2 {
 		t.Fatalf("%d orders, want 2", len(orders))
 	}
@@ -166,7 +164,7 @@ func TestOrdersSayWhatWasPaid(t *testing.T) {
 		paid.Revenue.Units != 3 || paid.ProductID != "gold_monthly" || paid.BasePlanID != "monthly" || paid.CreatedAt.IsZero() {
 		t.Errorf("the order is %+v: total %+v, tax %+v, revenue %+v", paid, paid.Total, paid.Tax, paid.Revenue)
 	}
-	_, err = c.Orders(t.Context(), []string{ids[0], "GPA.0000-0000-0000-00000"})
+	_, err := c.Orders(t.Context(), []string{ids[0], "GPA.0000-0000-0000-00000"})
 	wantReason(t, err, play.Refused)
 	if none, err := c.Orders(t.Context(), nil); err != nil || none != nil {
 		t.Errorf("no ids: %v, %v", none, err)
@@ -179,21 +177,18 @@ func TestARefundWithoutRevokeIsNotInTheVoidedList(t *testing.T) {
 	s := newStore(t)
 	c := open(t, s)
 	kept, revoked := buyAcknowledged(t, s, c, playfake.BuyOptions{}), buyAcknowledged(t, s, c, playfake.BuyOptions{})
-	must(t, c.RefundOrder(t.Context(), s.Orders(kept)[0], false))
-	must(t, c.RefundOrder(t.Context(), s.Orders(revoked)[0], true))
+	must.Do(t, c.RefundOrder(t.Context(), s.Orders(kept)[0], false))
+	must.Do(t, c.RefundOrder(t.Context(), s.Orders(revoked)[0], true))
 	if a, b := get(t, c, kept).State, get(t, c, revoked).State; a != play.Active || b != play.Expired {
 		t.Errorf("the states are %s and %s", a, b)
 	}
 	list, next, err := c.Voided(t.Context(), time.Time{}, time.Time{}, "")
-	must(t, err)
+	must.Do(t, err)
 	if len(list) != 1 || next != "" || list[0].OrderID != s.Orders(revoked)[0] || list[0].Token != revoked || list[0].Source != 1 || !list[0].VoidedAt.Equal(s.Now()) {
 		t.Errorf("the list is %+v, next %q", list, next)
 	}
-	orders, err := c.Orders(t.Context(), []string{s.Orders(kept)[0]})
-	must(t, err)
-	if orders[0].State != "refunded" {
-		t.Errorf("the order is %s", orders[0].State)
-	}
+	orders := must.Get(c.Orders(t.Context(), []string{s.Orders(kept)[0]}))(t)
+	expect.Equalf(t, orders[0].State, "refunded", "the order")
 	wantReason(t, c.RefundOrder(t.Context(), s.Orders(kept)[0], false), play.Refused)
 	wantReason(t, c.RefundOrder(t.Context(), "GPA.0", false), play.Refused)
 }
@@ -202,18 +197,18 @@ func TestTheVoidedListIsReadPageByPage(t *testing.T) {
 	s := newStore(t)
 	c := open(t, s)
 	old := buyAcknowledged(t, s, c, playfake.BuyOptions{})
-	must(t, s.Revoke(old))
+	must.Do(t, s.Revoke(old))
 	s.Advance(time.Hour)
 	since := s.Now()
 	const entries = 1003
 	for range entries {
-		must(t, s.Revoke(buy(t, s, playfake.BuyOptions{})))
+		must.Do(t, s.Revoke(buy(t, s, playfake.BuyOptions{})))
 	}
 	seen := map[string]bool{}
 	pages, next := 0, ""
 	for {
 		list, following, err := c.Voided(t.Context(), since, s.Now(), next)
-		must(t, err)
+		must.Do(t, err)
 		for _, v := range list {
 			seen[v.OrderID] = true
 		}
@@ -234,9 +229,8 @@ func TestTheVoidedListIsReadPageByPage(t *testing.T) {
 func TestProductsAreTheCatalogue(t *testing.T) {
 	s := newStore(t)
 	c := open(t, s)
-	must(t, s.AddProduct(playfake.Product{ID: "old", Title: "Old", Plans: []playfake.Plan{{ID: "weekly", Kind: playfake.AutoRenewing, State: "INACTIVE", Period: "P1W"}}}))
-	list, err := c.Products(t.Context())
-	must(t, err)
+	must.Do(t, s.AddProduct(playfake.Product{ID: "old", Title: "Old", Plans: []playfake.Plan{{ID: "weekly", Kind: playfake.AutoRenewing, State: "INACTIVE", Period: "P1W"}}}))
+	list := must.Get(c.Products(t.Context()))(t)
 	at := slices.IndexFunc(list, func(p play.Product) bool { return p.ID == "gold_monthly" })
 	if len(list) != 4 || at < 0 || list[at].Title != "Gold" {
 		t.Fatalf("the products are %+v", list)
@@ -250,7 +244,5 @@ func TestProductsAreTheCatalogue(t *testing.T) {
 	if !slices.Equal(list[at].BasePlans, want) {
 		t.Errorf("the plans are %+v, want %+v", list[at].BasePlans, want)
 	}
-	if got := list[3].BasePlans[0].State; got != "inactive" {
-		t.Errorf("the state of the old plan is %s", got)
-	}
+	expect.Equalf(t, list[3].BasePlans[0].State, "inactive", "the state of the old plan")
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -67,11 +68,7 @@ func TestACheckWithoutAnAccessTokenEndsThere(t *testing.T) {
 	o := optionsOf(t, s)
 	o.ServiceAccount = withMembers(t, o.ServiceAccount, map[string]string{"client_email": "deleted@simulated.iam.gserviceaccount.com"})
 	checks := openWith(t, o).Check(t.Context())
-	if got := problems(t, checks); got != "token,api,package,voided,products" {
-		t.Errorf("these checks failed: %q", got)
-	}
+	expect.Equalf(t, problems(t, checks), "token,api,package,voided,products", "these checks failed")
 	wantReason(t, checks[1].Err, play.Unauthorized)
-	if n := s.TotalCalls("/androidpublisher"); n != 0 {
-		t.Errorf("%d calls without an access token", n)
-	}
+	expect.Equalf(t, s.TotalCalls("/androidpublisher"), 0, "calls without an access token")
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -118,9 +119,7 @@ func TestTokensThatCantBeTokensAreNeverSent(t *testing.T) {
 		wantReason(t, c.Cancel(t.Context(), token, play.StopRenewals), play.InvalidToken)
 		wantReason(t, c.Revoke(t.Context(), token, play.FullRefund), play.InvalidToken)
 	}
-	if n := s.TotalCalls("/"); n != 0 {
-		t.Errorf("%d requests were sent", n)
-	}
+	expect.Equalf(t, s.TotalCalls("/"), 0, "requests were sent")
 }
 
 func TestACallEndsWithItsContext(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -39,18 +40,9 @@ func FuzzParsePush(f *testing.F) {
 // token are replaced, because random texts rarely look like one.
 func FuzzVerifyPush(f *testing.F) {
 	account, key := testKeys()
-	s, err := playfake.New(playfake.Options{AccountKey: account, PushKey: key, Audience: "a", PushAccount: "b@c"})
-	if err != nil {
-		f.Fatal(err)
-	}
-	bearer, err := s.SignPush(s.PushClaims())
-	if err != nil {
-		f.Fatal(err)
-	}
-	v, err := play.NewVerifier(play.VerifierOptions{Audience: "a", Account: "b@c", Now: s.Now, Transport: s.Transport()})
-	if err != nil {
-		f.Fatal(err)
-	}
+	s := must.Get(playfake.New(playfake.Options{AccountKey: account, PushKey: key, Audience: "a", PushAccount: "b@c"}))(f)
+	bearer := must.Get(s.SignPush(s.PushClaims()))(f)
+	v := must.Get(play.NewVerifier(play.VerifierOptions{Audience: "a", Account: "b@c", Now: s.Now, Transport: s.Transport()}))(f)
 	parts := strings.Split(bearer, ".")
 	f.Add(0, `{"alg":"none"}`)
 	f.Add(0, `{"alg":"RS256","kid":"simulated-push-key","b64":false,"crit":["b64"]}`)

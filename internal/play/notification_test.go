@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -41,8 +43,7 @@ func TestEachKindOfNotificationIsRead(t *testing.T) {
 			t.Run(test.name, func(t *testing.T) {
 				want := test.want
 				want.MessageID, want.PublishedAt, want.Queue, want.Package, want.EventAt = common.MessageID, common.PublishedAt, common.Queue, common.Package, common.EventAt
-				got, err := play.ParsePush(pushBody(`{"version":"1.0","packageName":"com.example.app","eventTimeMillis":` + millis + `,` + test.members + `}`))
-				must(t, err)
+				got := must.Get(play.ParsePush(pushBody(`{"version":"1.0","packageName":"com.example.app","eventTimeMillis":` + millis + `,` + test.members + `}`)))(t)
 				if got != want {
 					t.Errorf("got  %+v\nwant %+v", got, want)
 				}
@@ -90,23 +91,18 @@ func TestMessagesArePulledAndAcknowledged(t *testing.T) {
 	token := buy(t, s, playfake.BuyOptions{})
 	s.SendTest()
 	s.SendTest()
-	first, err := c.Pull(t.Context(), queue, 2)
-	must(t, err)
+	first := must.Get(c.Pull(t.Context(), queue, 2))(t)
 	if len(first) != 2 {
 		t.Fatalf("%d messages, want 2", len(first))
 	}
-	n, err := play.ParsePush(first[0].Body)
-	must(t, err)
+	n := must.Get(play.ParsePush(first[0].Body))(t)
 	if n.Kind != play.OfSubscription || n.Code != play.CodePurchased || n.Token != token || n.Package != s.Package() || !n.EventAt.Equal(s.Now()) || n.Queue != queue {
 		t.Errorf("the notification is %+v", n)
 	}
-	again, err := c.Pull(t.Context(), queue, 2)
-	must(t, err)
-	if again[0].AckID != first[0].AckID {
-		t.Error("a message that nobody acknowledged does not come again")
-	}
-	must(t, c.AcknowledgeMessages(t.Context(), queue, []string{first[0].AckID, first[1].AckID}))
-	must(t, c.AcknowledgeMessages(t.Context(), queue, nil))
+	again := must.Get(c.Pull(t.Context(), queue, 2))(t)
+	expect.Equalf(t, again[0].AckID, first[0].AckID, "a message that nobody acknowledged does not come again")
+	must.Do(t, c.AcknowledgeMessages(t.Context(), queue, []string{first[0].AckID, first[1].AckID}))
+	must.Do(t, c.AcknowledgeMessages(t.Context(), queue, nil))
 	if rest, err := c.Pull(t.Context(), queue, 10); err != nil || len(rest) != 1 {
 		t.Errorf("the rest is %v, %v", rest, err)
 	}
@@ -128,9 +124,7 @@ func TestPullingFails(t *testing.T) {
 	wantReason(t, err, play.Unauthorized)
 	s.Deny(playfake.PartPubSub, false)
 	s.FailQuota(1, time.Minute)
-	if wait := wantReason(t, c.AcknowledgeMessages(t.Context(), queue, []string{"a"}), play.Unavailable).RetryAfter; wait != time.Minute {
-		t.Errorf("wait %v", wait)
-	}
+	expect.Equalf(t, wantReason(t, c.AcknowledgeMessages(t.Context(), queue, []string{"a"}), play.Unavailable).RetryAfter, time.Minute, "wait")
 	s.FailRaw(1, 200, "[")
 	_, err = c.Pull(t.Context(), queue, 1)
 	wantReason(t, err, play.Unavailable)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -17,15 +18,13 @@ func TestTheLifeOfAOneTimePurchase(t *testing.T) {
 	c := open(t, s)
 	read := func(token string) play.Subscription {
 		t.Helper()
-		found, err := c.OneTime(t.Context(), token)
-		must(t, err)
-		return found
+		return must.Get(c.OneTime(t.Context(), token))(t)
 	}
 	token := buy(t, s, playfake.BuyOptions{ProductID: "gold_pass", Account: "ana", Quantity: 3, Pending: true, Test: true})
 	if p := read(token); p.State != play.Pending || !p.OneTime || !p.StartedAt.IsZero() || p.Account != "ana" || !p.Test || p.Items[0].OrderID != "" {
 		t.Errorf("%+v", p)
 	}
-	must(t, s.Pay(token))
+	must.Do(t, s.Pay(token))
 	want := play.Item{ProductID: "gold_pass", BasePlanID: "buy", OrderID: s.Orders(token)[0], Quantity: 3}
 	if p := read(token); p.State != play.Purchased || p.Acknowledged || !p.StartedAt.Equal(s.Now()) || p.Items[0] != want {
 		t.Errorf("%+v", p)
@@ -34,22 +33,21 @@ func TestTheLifeOfAOneTimePurchase(t *testing.T) {
 		t.Error("an owned product was bought again")
 	}
 	wantReason(t, c.Consume(t.Context(), "gold_forever", token), play.Refused)
-	must(t, c.AcknowledgeOneTime(t.Context(), "gold_pass", token))
-	must(t, c.Consume(t.Context(), "gold_pass", token))
+	must.Do(t, c.AcknowledgeOneTime(t.Context(), "gold_pass", token))
+	must.Do(t, c.Consume(t.Context(), "gold_pass", token))
 	wantReason(t, c.Consume(t.Context(), "gold_pass", token), play.Refused)
-	must(t, s.RefundQuantity(token, 1))
+	must.Do(t, s.RefundQuantity(token, 1))
 	if p := read(token); !p.Acknowledged || !p.Items[0].Consumed || p.Items[0].Quantity != 2 {
 		t.Errorf("%+v", p)
 	}
-	orders, err := c.Orders(t.Context(), s.Orders(token))
-	must(t, err)
+	orders := must.Get(c.Orders(t.Context(), s.Orders(token)))(t)
 	if o := orders[0]; o.Total.Units != 17 || o.ProductID != "gold_pass" {
 		t.Errorf("%+v", o)
 	}
 
 	kept := buy(t, s, playfake.BuyOptions{ProductID: "gold_forever"})
-	must(t, c.AcknowledgeOneTime(t.Context(), "gold_forever", kept))
-	must(t, c.RefundOrder(t.Context(), s.Orders(kept)[0], false))
+	must.Do(t, c.AcknowledgeOneTime(t.Context(), "gold_forever", kept))
+	must.Do(t, c.RefundOrder(t.Context(), s.Orders(kept)[0], false))
 	if p := read(kept); p.State != play.Purchased || p.Items[0].Quantity != 1 {
 		t.Errorf("a refund that leaves the access: %+v", p)
 	}
@@ -89,8 +87,7 @@ func TestAPaidOneTimePurchaseHasItsTime(t *testing.T) {
 func TestOneTimeProductsAreACatalogueOfTheirOwn(t *testing.T) {
 	s := newStore(t)
 	c := open(t, s)
-	list, err := c.OneTimeProducts(t.Context())
-	must(t, err)
+	list := must.Get(c.OneTimeProducts(t.Context()))(t)
 	want := play.BasePlan{ID: "buy", State: "active", Kind: "buy"}
 	if len(list) != 2 || list[0].ID != "gold_forever" || !list[0].OneTime || list[0].Title != "Gold for ever" || !slices.Equal(list[0].BasePlans, []play.BasePlan{want}) {
 		t.Errorf("%+v", list)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -32,13 +34,10 @@ var testKeys = sync.OnceValues(func() (account, push *rsa.PrivateKey) {
 func newStore(t *testing.T) *playfake.Store {
 	t.Helper()
 	account, push := testKeys()
-	s, err := playfake.New(playfake.Options{
+	s := must.Get(playfake.New(playfake.Options{
 		AccountKey: account, PushKey: push,
 		Audience: "https://example.com/notifications", PushAccount: "push@example.iam.gserviceaccount.com",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return s
 }
 
@@ -53,10 +52,7 @@ func serve(t *testing.T, s *playfake.Store) string {
 // optionsOf returns the options of a client for a store over HTTP.
 func optionsOf(t *testing.T, s *playfake.Store) play.Options {
 	t.Helper()
-	file, err := s.ServiceAccount()
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(s.ServiceAccount())(t)
 	return play.Options{ServiceAccount: file, Package: s.Package(), URL: serve(t, s), Now: s.Now}
 }
 
@@ -68,11 +64,7 @@ func open(t *testing.T, s *playfake.Store) *play.Client {
 
 func openWith(t *testing.T, o play.Options) *play.Client {
 	t.Helper()
-	c, err := play.Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(play.Open(o))(t)
 }
 
 // buy buys a subscription.
@@ -81,21 +73,13 @@ func buy(t *testing.T, s *playfake.Store, o playfake.BuyOptions) string {
 	if o.ProductID == "" {
 		o.ProductID = "gold_monthly"
 	}
-	token, err := s.Buy(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return token
+	return must.Get(s.Buy(o))(t)
 }
 
 // get reads a subscription.
 func get(t *testing.T, c *play.Client, token string) play.Subscription {
 	t.Helper()
-	found, err := c.Subscription(t.Context(), token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
+	return must.Get(c.Subscription(t.Context(), token))(t)
 }
 
 // wantReason checks the reason of an error.
@@ -109,14 +93,6 @@ func wantReason(t *testing.T, err error, want play.Reason) *play.Error {
 		t.Fatalf("the reason is %q (%v), want %q", ours.Reason, err, want)
 	}
 	return ours
-}
-
-// must fails the test on an error of an act.
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestASubscriptionIsReadAndAcknowledged(t *testing.T) {
@@ -144,7 +120,7 @@ func TestASubscriptionIsReadAndAcknowledged(t *testing.T) {
 	}
 
 	for range 2 { // it can be repeated
-		must(t, c.Acknowledge(t.Context(), "gold_monthly", token, "", ""))
+		must.Do(t, c.Acknowledge(t.Context(), "gold_monthly", token, "", ""))
 	}
 	if !get(t, c, token).Acknowledged {
 		t.Error("the purchase is not acknowledged")
@@ -161,9 +137,7 @@ func TestTheRoundTripperNeedsNoListener(t *testing.T) {
 	o.URL, o.Transport = "", s.Transport()
 	c := openWith(t, o)
 	token := buy(t, s, playfake.BuyOptions{})
-	if got := get(t, c, token).State; got != play.Active {
-		t.Errorf("the state is %s", got)
-	}
+	expect.Equalf(t, get(t, c, token).State, play.Active, "the state")
 	ctx, cancel := context.WithCancel(t.Context())
 	s.Hang(1)
 	cancel()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -21,8 +22,7 @@ func recorded(t *testing.T) (o play.Options, sent *[]string) {
 	inner := s.Transport()
 	o.URL, o.Transport = "", roundTripper(func(r *http.Request) (*http.Response, error) {
 		if path, ok := strings.CutPrefix(r.URL.String(), appURL); ok {
-			body, err := io.ReadAll(r.Body)
-			must(t, err)
+			body := must.Get(io.ReadAll(r.Body))(t)
 			*sent = append(*sent, strings.TrimSpace(r.Method+" "+path+" "+string(body)))
 		}
 		return inner.RoundTrip(r)
@@ -31,8 +31,7 @@ func recorded(t *testing.T) (o play.Options, sent *[]string) {
 }
 
 func TestRequestsAreThoseOfGooglesClient(t *testing.T) {
-	file, err := os.ReadFile("testdata/requests.txt")
-	must(t, err)
+	file := must.Get(os.ReadFile("testdata/requests.txt"))(t)
 	o, sent := recorded(t)
 	c, ctx := openWith(t, o), t.Context()
 	_ = c.Acknowledge(ctx, "gold", "TOKEN", "", "")

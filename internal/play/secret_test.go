@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -20,13 +22,11 @@ import (
 func withMembers(t *testing.T, file []byte, members map[string]string) []byte {
 	t.Helper()
 	all := map[string]string{}
-	must(t, json.Unmarshal(file, &all))
+	must.Do(t, json.Unmarshal(file, &all))
 	for name, value := range members {
 		all[name] = value
 	}
-	changed, err := json.Marshal(all)
-	must(t, err)
-	return changed
+	return must.Get(json.Marshal(all))(t)
 }
 
 func TestTheFileDoesNotChooseWhoGetsWhatItsKeySigns(t *testing.T) {
@@ -81,9 +81,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		wantReason(t, err, play.Unavailable)
 		server.Close()
 	}
-	if followed.Load() != 0 {
-		t.Error("a redirect was followed")
-	}
+	expect.Equalf(t, followed.Load(), 0, "a redirect was followed")
 }
 
 // TestErrorsHoldNoSecrets makes every call fail in every way, with answers that repeat what was

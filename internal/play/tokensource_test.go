@@ -13,6 +13,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // endpoint is a token endpoint whose answers wait until they are released.
@@ -37,10 +40,7 @@ func (e *endpoint) RoundTrip(r *http.Request) (*http.Response, error) {
 func (e *endpoint) tokens(t *testing.T) *tokenSource {
 	t.Helper()
 	e.released = make(chan struct{})
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	return &tokenSource{account: account{key: key}, url: "http://play.example/token", client: &http.Client{Transport: e}, now: time.Now}
 }
 
@@ -67,9 +67,7 @@ func TestCallersAtOnceShareARefusal(t *testing.T) {
 		synctest.Wait()
 		close(e.released)
 		all.Wait()
-		if n := e.asked.Load(); n != 1 {
-			t.Errorf("%d calls of the token endpoint for 50 callers at once", n)
-		}
+		expect.Equalf(t, e.asked.Load(), 1, "calls of the token endpoint for 50 callers at once")
 		if _, err := s.get(t.Context()); reasonIn(err) != Unauthorized || e.asked.Load() != 2 {
 			t.Errorf("afterwards: %v, %d calls", err, e.asked.Load())
 		}
@@ -98,8 +96,6 @@ func TestACallerThatGivesUpDoesNotEndTheCallOfOthers(t *testing.T) {
 		synctest.Wait()
 		close(e.released)
 		all.Wait()
-		if n := e.asked.Load(); n != 1 {
-			t.Errorf("%d calls of the token endpoint", n)
-		}
+		expect.Equalf(t, e.asked.Load(), 1, "calls of the token endpoint")
 	})
 }

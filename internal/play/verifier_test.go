@@ -16,6 +16,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -23,10 +25,9 @@ import (
 // newVerifier returns a verifier of the pushes of a store, over HTTP.
 func newVerifier(t *testing.T, s *playfake.Store) *play.Verifier {
 	t.Helper()
-	v, err := play.NewVerifier(play.VerifierOptions{
+	v := must.Get(play.NewVerifier(play.VerifierOptions{
 		Audience: "https://example.com/notifications", Account: "push@example.iam.gserviceaccount.com", URL: serve(t, s), Now: s.Now,
-	})
-	must(t, err)
+	}))(t)
 	return v
 }
 
@@ -34,7 +35,7 @@ func newVerifier(t *testing.T, s *playfake.Store) *play.Verifier {
 func push(t *testing.T, s *playfake.Store) (bearer string, body []byte) {
 	t.Helper()
 	bearer, body, err := s.Push(s.SendTest())
-	must(t, err)
+	must.Do(t, err)
 	return bearer, body
 }
 
@@ -43,14 +44,14 @@ func TestAPushOfTheStoreIsVerified(t *testing.T) {
 	v := newVerifier(t, s)
 	for range 3 {
 		bearer, _ := push(t, s)
-		must(t, v.VerifyPush(t.Context(), bearer))
+		must.Do(t, v.VerifyPush(t.Context(), bearer))
 	}
 	if n := s.Calls("/oauth2/v3/certs"); n != 1 {
 		t.Errorf("the keys were read %d times", n)
 	}
 	s.Advance(time.Hour + time.Second)
 	bearer, _ := push(t, s)
-	must(t, v.VerifyPush(t.Context(), bearer))
+	must.Do(t, v.VerifyPush(t.Context(), bearer))
 	if n := s.Calls("/oauth2/v3/certs"); n != 2 {
 		t.Errorf("the keys were read %d times after their age, want 2", n)
 	}
@@ -90,11 +91,10 @@ func TestEachClaimOfAPushIsChecked(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			claims := s.PushClaims()
 			test.change(&claims)
-			bearer, err := s.SignPush(claims)
-			must(t, err)
-			err = v.VerifyPush(t.Context(), bearer)
+			bearer := must.Get(s.SignPush(claims))(t)
+			err := v.VerifyPush(t.Context(), bearer)
 			if test.valid {
-				must(t, err)
+				must.Do(t, err)
 				return
 			}
 			wantNoSecret(t, test.name, wantReason(t, err, play.PushRefused), bearer, claims.Email)
@@ -105,27 +105,21 @@ func TestEachClaimOfAPushIsChecked(t *testing.T) {
 // signed signs the claims of a valid push in another way.
 func signed(t *testing.T, s *playfake.Store, key jose.SigningKey, id string) string {
 	t.Helper()
-	signer, err := jose.NewSigner(key, (&jose.SignerOptions{}).WithHeader("kid", id))
-	must(t, err)
-	text, err := jwt.Signed(signer).Claims(s.PushClaims()).Serialize()
-	must(t, err)
-	return text
+	signer := must.Get(jose.NewSigner(key, (&jose.SignerOptions{}).WithHeader("kid", id)))(t)
+	return must.Get(jwt.Signed(signer).Claims(s.PushClaims()).Serialize())(t)
 }
 
 func TestForgedPushesAreRefused(t *testing.T) {
 	s := newStore(t)
 	v := newVerifier(t, s)
 	bearer, _ := push(t, s)
-	must(t, v.VerifyPush(t.Context(), bearer))
+	must.Do(t, v.VerifyPush(t.Context(), bearer))
 	parts := strings.Split(bearer, ".")
-	other, err := rsa.GenerateKey(rand.Reader, 2048)
-	must(t, err)
+	other := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	_, pushKey := testKeys()
-	der, err := x509.MarshalPKIXPublicKey(&pushKey.PublicKey)
-	must(t, err)
+	der := must.Get(x509.MarshalPKIXPublicKey(&pushKey.PublicKey))(t)
 	public := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
-	claims, err := json.Marshal(s.PushClaims())
-	must(t, err)
+	claims := must.Get(json.Marshal(s.PushClaims()))(t)
 	text := base64.RawURLEncoding.EncodeToString
 	for name, forged := range map[string]string{
 		"empty": "", "no token": "abc", "the header's first word": "Bearer " + bearer, "two parts": parts[0] + "." + parts[1],
@@ -148,8 +142,7 @@ func TestForgedPushesAreRefused(t *testing.T) {
 func TestMadeUpKeysCauseNoTraffic(t *testing.T) {
 	s := newStore(t)
 	v := newVerifier(t, s)
-	other, err := rsa.GenerateKey(rand.Reader, 2048)
-	must(t, err)
+	other := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	for _, id := range []string{"a", "b", "c", "d"} {
 		wantReason(t, v.VerifyPush(t.Context(), signed(t, s, jose.SigningKey{Algorithm: jose.RS256, Key: other}, id)), play.PushRefused)
 	}
@@ -162,12 +155,12 @@ func TestANewKeyOfGoogleIsFound(t *testing.T) {
 	s := newStore(t)
 	v := newVerifier(t, s)
 	bearer, _ := push(t, s)
-	must(t, v.VerifyPush(t.Context(), bearer))
+	must.Do(t, v.VerifyPush(t.Context(), bearer))
 	account, _ := testKeys()
-	must(t, s.RotatePushKey(account))
+	must.Do(t, s.RotatePushKey(account))
 	s.Advance(time.Minute)
 	rotated, _ := push(t, s)
-	must(t, v.VerifyPush(t.Context(), rotated))
+	must.Do(t, v.VerifyPush(t.Context(), rotated))
 	wantReason(t, v.VerifyPush(t.Context(), bearer), play.PushRefused) // its key is withdrawn
 	if n := s.Calls("/oauth2/v3/certs"); n != 2 {
 		t.Errorf("the keys were read %d times, want 2", n)
@@ -178,29 +171,24 @@ func TestWithoutKeysAPushIsNeitherAcceptedNorRefused(t *testing.T) {
 	s := newStore(t)
 	calls, down := 0, true
 	inner := s.Transport()
-	v, err := play.NewVerifier(play.VerifierOptions{
+	v := must.Get(play.NewVerifier(play.VerifierOptions{
 		Audience: "https://example.com/notifications", Account: "push@example.iam.gserviceaccount.com", Now: s.Now,
 		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-			if r.URL.String() != "https://www.googleapis.com/oauth2/v3/certs" {
-				t.Errorf("the keys were read from %s", r.URL)
-			}
+			expect.Equalf(t, r.URL.String(), "https://www.googleapis.com/oauth2/v3/certs", "the keys were read from %s", r.URL)
 			if calls++; down {
 				return nil, http.ErrServerClosed
 			}
 			return inner.RoundTrip(r)
 		}),
-	})
-	must(t, err)
+	}))(t)
 	bearer, _ := push(t, s)
 	for range 3 {
 		wantReason(t, v.VerifyPush(t.Context(), bearer), play.Unavailable)
 	}
-	if calls != 1 {
-		t.Errorf("%d calls in a row while they fail, want 1", calls)
-	}
+	expect.Equalf(t, calls, 1, "calls in a row while they fail")
 	down = false
 	s.Advance(5 * time.Second)
-	must(t, v.VerifyPush(t.Context(), bearer))
+	must.Do(t, v.VerifyPush(t.Context(), bearer))
 }
 
 func TestAVerifierNeedsAnAudienceAndAnAccount(t *testing.T) {

@@ -8,20 +8,16 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestOnlyRegularFilesAreRead(t *testing.T) {
 	dir := t.TempDir()
 	pipe, file := filepath.Join(dir, "pipe"), filepath.Join(dir, "file")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte("text"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(file, filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(pipe, 0o600))
+	must.Do(t, os.WriteFile(file, []byte("text"), 0o600))
+	must.Do(t, os.Symlink(file, filepath.Join(dir, "link")))
 	for path, want := range map[string]string{
 		file: "text", filepath.Join(dir, "link"): "text", pipe: "not a regular file", dir: "not a regular file", "/dev/zero": "not a regular file",
 		filepath.Join(dir, "none"): "no such file",

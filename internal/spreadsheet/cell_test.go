@@ -1,6 +1,10 @@
 package spreadsheet
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
+)
 
 func TestACellIsNeverAFormula(t *testing.T) {
 	for text, want := range map[string]string{
@@ -21,9 +25,7 @@ func TestACellIsNeverAFormula(t *testing.T) {
 		"2026-11-21":    "2026-11-21",
 		"ada@x.example": "ada@x.example",
 	} {
-		if got := Cell(text); got != want {
-			t.Errorf("%q is %q, want %q", text, got, want)
-		}
+		expect.Equalf(t, Cell(text), want, "%q", text)
 	}
 }
 

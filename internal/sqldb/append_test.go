@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // appendNotes appends notes with ids from one on.
@@ -32,9 +34,7 @@ func TestAppendedRowsBelongToTheTransaction(t *testing.T) {
 			if want != nil {
 				rows = 0
 			}
-			if n := count(t, db.Queries(), `SELECT count(*) FROM notes`); n != rows {
-				t.Errorf("%d rows, want %d", n, rows)
-			}
+			expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), rows, "rows")
 		}
 		if text, err := One(t.Context(), db.Queries(), Value[string], `SELECT text FROM notes WHERE id = $1`, 2999); err != nil || text != "note 2999 é" {
 			t.Errorf("%q, %v", text, err)
@@ -49,9 +49,7 @@ func TestARelaxedFileIsSyncedAtCheckpointsAndCountsNoCommits(t *testing.T) {
 	o := optionsOf(dbtest.New(t, dbtest.SQLite), twoSteps())
 	o.Relaxed = true
 	db := open(t, o)
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
 	for range 2 {
 		if err := db.Tx(t.Context(), func(q Queries) error { return appendNotes(t, q, 1, 10) }); err != nil {
 			t.Fatal(err) // the second time, the rows are there and stay
@@ -65,7 +63,5 @@ func TestARelaxedFileIsSyncedAtCheckpointsAndCountsNoCommits(t *testing.T) {
 	if _, err := os.Stat(CommitFile(o.Path)); !os.IsNotExist(err) {
 		t.Errorf("%s: %v", filepath.Base(CommitFile(o.Path)), err)
 	}
-	if n := count(t, db.Queries(), `SELECT count(*) FROM notes`); n != 10 {
-		t.Errorf("%d rows, want 10", n)
-	}
+	expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 10, "rows")
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -43,7 +45,7 @@ func TestBulkKeepsEveryKindOfValue(t *testing.T) {
 			want = append(want, bulkRow{Line: int64(10 + i), Text: new("filler")})
 		}
 		var got []bulkRow
-		err := db.Session(t.Context(), func(session *DB) (err error) {
+		must.Do(t, db.Session(t.Context(), func(session *DB) (err error) {
 			exec(t, session, `CREATE TEMPORARY TABLE stage (line integer PRIMARY KEY, big bigint, words text, yes boolean,
 				bytes `+map[Engine]string{SQLite: "blob", Postgres: "bytea"}[db.engine]+`, at text, list text)`)
 			bulk := session.Bulk("stage", "line", "big", "words", "yes", "bytes", "at", "list")
@@ -58,25 +60,17 @@ func TestBulkKeepsEveryKindOfValue(t *testing.T) {
 			}
 			got, err = List(t.Context(), session.Queries(), scanBulkRow, `SELECT line, big, words, yes, bytes, at, list FROM stage ORDER BY line`)
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got, cmp.Comparer(bytes.Equal)); diff != "" {
-			t.Error(diff)
-		}
+		}))
+		expect.Equal(t, cmp.Diff(want, got, cmp.Comparer(bytes.Equal)), "")
 	})
 }
 
 func TestBulkWithoutRows(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := migrated(t, at)
-		err := db.Session(t.Context(), func(session *DB) error {
+		must.Do(t, db.Session(t.Context(), func(session *DB) error {
 			return session.Bulk("notes", "id", "text").Flush(t.Context())
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	})
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // event is what a watcher is told: "changed topic ref", "lost" or "live".
@@ -57,10 +59,7 @@ func awaitEvent(t testing.TB, events <-chan event, want event) (before []event) 
 
 func mark(t testing.TB, db *DB, ref string) {
 	t.Helper()
-	err := db.Tx(t.Context(), func(q Queries) error { return q.Mark(t.Context(), "notes", ref) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Tx(t.Context(), func(q Queries) error { return q.Mark(t.Context(), "notes", ref) }))
 }
 
 func TestOwnMarksAreToldBeforeTxReturns(t *testing.T) {
@@ -70,9 +69,7 @@ func TestOwnMarksAreToldBeforeTxReturns(t *testing.T) {
 		mark(t, db, "7")
 		select {
 		case got := <-events:
-			if got != "changed notes 7" {
-				t.Errorf("told %q", got)
-			}
+			expect.Equalf(t, got, "changed notes 7", "told")
 		default:
 			t.Error("Tx returned before the watcher was told")
 		}
@@ -98,9 +95,7 @@ func TestRolledBackMarksAreNotTold(t *testing.T) {
 		db := migrated(t, at)
 		events := watch(db)
 		_ = db.Tx(t.Context(), func(q Queries) error {
-			if err := q.Mark(t.Context(), "notes", "7"); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, q.Mark(t.Context(), "notes", "7"))
 			return errAct
 		})
 		if len(events) != 0 {
@@ -178,9 +173,7 @@ func TestFeedThatEndsIsLost(t *testing.T) {
 		awaitEvent(t, events, "live")
 		cancel()
 		await(t, ended)
-		if got := await(t, events); got != "lost" {
-			t.Errorf("told %q, want lost", got)
-		}
+		expect.Equalf(t, await(t, events), "lost", "told")
 	})
 }
 
@@ -201,7 +194,7 @@ func TestPrunedRowsMakeReadersStartAnew(t *testing.T) {
 			db := migrated(t, at)
 			other := open(t, optionsOf(at, twoSteps()))
 			events := feed(t, db)
-			err := other.Tx(t.Context(), func(q Queries) error {
+			must.Do(t, other.Tx(t.Context(), func(q Queries) error {
 				for _, ref := range []string{"a", "b", "c"} {
 					if err := q.Mark(t.Context(), "notes", ref); err != nil {
 						return err
@@ -213,10 +206,7 @@ func TestPrunedRowsMakeReadersStartAnew(t *testing.T) {
 				}
 				_, err := q.Exec(t.Context(), c.prune, args...)
 				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			if got := await(t, events); got != "live" {
 				t.Errorf("told %q, want live: start anew", got)
 			}
@@ -233,9 +223,7 @@ func TestPruneKeepsWhatIsYoung(t *testing.T) {
 		db := migrated(t, at)
 		exec(t, db, `INSERT INTO changes (topic, ref, at) VALUES ('notes', 'old', '2001-01-01T00:00:00Z')`)
 		mark(t, db, "young")
-		if err := db.PruneChanges(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.PruneChanges(t.Context()))
 		refs, err := List(t.Context(), db.Queries(), Value[string], `SELECT ref FROM changes`)
 		if err != nil || !slices.Equal(refs, []string{"young"}) {
 			t.Errorf("left are %q, %v; want young", refs, err)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func wantCode(t testing.TB, err error, code string) {
@@ -114,9 +116,7 @@ func TestWatchersAreToldOnceMoreWhenALateCommitHasEnded(t *testing.T) {
 	if got := await(t, told); got != "changed notes one" {
 		t.Errorf("told %q at the end", got)
 	}
-	if n := h.notes(t); n != 1 {
-		t.Errorf("%d notes when the watchers were told, want 1", n)
-	}
+	expect.Equalf(t, h.notes(t), 1, "notes when the watchers were told")
 }
 
 // The server shows a commit whose wait was cancelled, and reports success with a warning.
@@ -128,9 +128,7 @@ func TestACommitThatTheOperatorCancelsIsNotASuccess(t *testing.T) {
 	h.at.CancelCommits(t)
 	wantCode(t, await(t, result), countersign.CodeOutcomeUnknown)
 	h.at.ReleaseCommits(t)
-	if err := await(t, h.add(t.Context(), 2)); err != nil {
-		t.Errorf("the next one: %v", err)
-	}
+	expect.NoErrorf(t, await(t, h.add(t.Context(), 2)), "the next one")
 }
 
 func TestReadsGoOnWhileAllWritesWait(t *testing.T) {
@@ -143,9 +141,7 @@ func TestReadsGoOnWhileAllWritesWait(t *testing.T) {
 	}
 	h.at.AwaitHeldCommits(t, writeConnections)
 	var n int64
-	if err := h.Lookup(`SELECT count(*) FROM notes WHERE `+anyNumber+` AND id >= $2`).Row(t.Context(), 1, 0, &n); err != nil {
-		t.Errorf("a look-up: %v", err)
-	}
+	expect.NoErrorf(t, h.Lookup(`SELECT count(*) FROM notes WHERE `+anyNumber+` AND id >= $2`).Row(t.Context(), 1, 0, &n), "a look-up")
 	for range 2 * writeConnections {
 		wantCode(t, await(t, h.addUnmarked(t.Context(), 100)), countersign.CodeUnavailable) // at once: the wait would be an hour
 	}
@@ -153,9 +149,7 @@ func TestReadsGoOnWhileAllWritesWait(t *testing.T) {
 	h.awaitNotes(t, writeConnections)
 	h.writers.awaitCommits(time.Hour)
 	h.limits.commit = time.Hour
-	if err := await(t, h.addUnmarked(t.Context(), 100)); err != nil {
-		t.Errorf("afterwards: %v", err)
-	}
+	expect.NoErrorf(t, await(t, h.addUnmarked(t.Context(), 100)), "afterwards")
 }
 
 // A failover leaves commits behind on a server that never answers.
@@ -182,10 +176,7 @@ func TestARefusedCommitIsNoUnknownOutcome(t *testing.T) {
 	if !errors.Is(err, ErrExists) {
 		t.Errorf("error %v, want ErrExists", err)
 	}
-	conn, err := db.write.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(db.write.Conn(t.Context()))(t)
 	defer conn.Close()
 	if w := wireOf(db, conn); w.committing.Load() {
 		t.Error("what its connection does next can't be called off")

@@ -16,6 +16,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // This test binary is also the program that is killed: it commits on the database that
@@ -61,13 +63,8 @@ func killedAfterCommits(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "x.db")
 	cmd := process.Command(os.Args[0])
 	cmd.Env, cmd.Stderr = append(os.Environ(), "SQLDB_TEST_COMMIT="+path), os.Stderr
-	output, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	output := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	said, _ := bufio.NewReader(output).ReadString('\n')
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
@@ -79,21 +76,14 @@ func killedAfterCommits(t *testing.T) string {
 
 func openAt(t *testing.T, path string) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), Options{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Open(t.Context(), Options{Path: path}))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
 
 func recordedAt(t *testing.T, path string) int64 {
 	t.Helper()
-	n, err := readCommits(CommitFile(path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return must.Get(readCommits(CommitFile(path)))(t)
 }
 
 func TestLostLogIsTold(t *testing.T) {
@@ -104,18 +94,11 @@ func TestLostLogIsTold(t *testing.T) {
 	}{
 		{"a log that is there", func(*testing.T, string) {}, func(n int64) bool { return n == 0 }},
 		{"a log that was removed", func(t *testing.T, log string) {
-			if err := os.Remove(log); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(log))
 		}, func(n int64) bool { return n == 10 }},
 		{"a log that was cut", func(t *testing.T, log string) {
-			info, err := os.Stat(log)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Truncate(log, info.Size()-3*pageBytes); err != nil {
-				t.Fatal(err)
-			}
+			info := must.Get(os.Stat(log))(t)
+			must.Do(t, os.Truncate(log, info.Size()-3*pageBytes))
 		}, func(n int64) bool { return n > 0 && n < 10 }},
 	}
 	for _, c := range cases {
@@ -133,12 +116,8 @@ func TestLostLogIsTold(t *testing.T) {
 func TestDatabaseThatIsBehindIsReadAndNotWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	db := openAt(t, path)
-	if err := errors.Join(db.Migrate(t.Context()), writeMeta(t.Context(), db, "one"), db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if err := raiseCommits(CommitFile(path), 8); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(db.Migrate(t.Context()), writeMeta(t.Context(), db, "one"), db.Close()))
+	must.Do(t, raiseCommits(CommitFile(path), 8))
 	db = openAt(t, path)
 	for name, err := range map[string]error{
 		"Behind": db.Behind(), "a transaction": writeMeta(t.Context(), db, "two"), "a migration": db.Migrate(t.Context()),
@@ -152,23 +131,17 @@ func TestDatabaseThatIsBehindIsReadAndNotWritten(t *testing.T) {
 		t.Errorf("read %q, %v", value, err)
 	}
 	db.AcceptLoss()
-	if err := errors.Join(writeMeta(t.Context(), db, "two"), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(writeMeta(t.Context(), db, "two"), db.Close()))
 	if n := recordedAt(t, path); n != 9 {
 		t.Errorf("the file holds %d after the loss was accepted, want 9", n)
 	}
-	if err := openAt(t, path).Behind(); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, openAt(t, path).Behind())
 }
 
 func TestOnlyCommitsThatWriteAreCounted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	db := openAt(t, path)
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
 	refused := errors.New("refused")
 	for name, one := range map[string]struct {
 		do   func(q Queries) error
@@ -187,18 +160,14 @@ func TestOnlyCommitsThatWriteAreCounted(t *testing.T) {
 		}, 1},
 	} {
 		if name == "one that writes and returns what it wrote" {
-			if err := writeMeta(t.Context(), db, "one"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, writeMeta(t.Context(), db, "one"))
 		}
 		before, _ := One(t.Context(), db.Queries(), Value[int64], readCommitNo)
 		if err := db.Tx(t.Context(), one.do); err != nil && !errors.Is(err, refused) {
 			t.Fatal(name, err)
 		}
 		after, _ := One(t.Context(), db.Queries(), Value[int64], readCommitNo)
-		if after-before != one.want {
-			t.Errorf("%s counts %d", name, after-before)
-		}
+		expect.Equalf(t, after-before, one.want, "%s counts", name)
 	}
 }
 
@@ -206,9 +175,7 @@ func TestOnlyCommitsThatWriteAreCounted(t *testing.T) {
 func TestOlderNumberDoesNotReplaceANewerOne(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.commits")
 	for _, step := range []struct{ number, want int64 }{{5, 5}, {3, 5}, {7, 7}} {
-		if err := raiseCommits(path, step.number); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, raiseCommits(path, step.number))
 		if n, err := readCommits(path); n != step.want || err != nil {
 			t.Errorf("after %d the file holds %d, %v; want %d", step.number, n, err, step.want)
 		}
@@ -220,9 +187,7 @@ func TestCommitFileThatSaysNothing(t *testing.T) {
 	for content, want := range map[string]bool{"": true, "00000000000000000012\n": true, "nonsense": false, "-3": false} {
 		path := filepath.Join(t.TempDir(), "x.db")
 		db := openAt(t, path)
-		if err := errors.Join(db.Migrate(t.Context()), db.Close(), os.WriteFile(CommitFile(path), []byte(content), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(db.Migrate(t.Context()), db.Close(), os.WriteFile(CommitFile(path), []byte(content), 0o600)))
 		if _, err := readCommits(CommitFile(path)); (err == nil) != want {
 			t.Errorf("%q: %v", content, err)
 		}
@@ -238,9 +203,7 @@ func TestCommitFileThatSaysNothing(t *testing.T) {
 
 func TestCommitFileThatSaysNothingIsWrittenAnew(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.commits")
-	if err := errors.Join(os.WriteFile(path, []byte("something that is longer than a number"), 0o600), raiseCommits(path, 12)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(path, []byte("something that is longer than a number"), 0o600), raiseCommits(path, 12)))
 	if n, err := readCommits(path); n != 12 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
@@ -249,9 +212,7 @@ func TestCommitFileThatSaysNothingIsWrittenAnew(t *testing.T) {
 func TestCommitFileIsNotWrittenThroughALink(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(dir, "target")
-	if err := errors.Join(os.WriteFile(target, []byte("kept"), 0o600), os.Symlink(target, filepath.Join(dir, "x.commits"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(target, []byte("kept"), 0o600), os.Symlink(target, filepath.Join(dir, "x.commits"))))
 	if err := raiseCommits(filepath.Join(dir, "x.commits"), 3); err == nil {
 		t.Error("no error")
 	}
@@ -265,21 +226,15 @@ func TestCommitFileFollowsTheCommits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	synctest.Test(t, func(t *testing.T) {
 		db := openAt(t, path)
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Migrate(t.Context()))
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { defer close(ended); db.KeepCommits(ctx) }()
 		for i := range 3 {
-			if err := writeMeta(ctx, db, fmt.Sprint(i)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, writeMeta(ctx, db, fmt.Sprint(i)))
 			time.Sleep(commitsInterval) // of the bubble's clock
 			synctest.Wait()
-			if n := recordedAt(t, path); n != int64(i+1) {
-				t.Errorf("after %d commits and a second the file holds %d", i+1, n)
-			}
+			expect.Equalf(t, recordedAt(t, path), int64(i+1), "after %d commits and a second the file holds", i+1)
 		}
 		stop()
 		<-ended
@@ -289,26 +244,16 @@ func TestCommitFileFollowsTheCommits(t *testing.T) {
 func TestCommitFileOfAnotherDatabaseIsLeftAlone(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "data")
 	path := filepath.Join(folder, "x.db")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(folder, 0o700))
 	db := openAt(t, path)
-	if err := errors.Join(db.Migrate(t.Context()), writeMeta(t.Context(), db, "one"), db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(db.Migrate(t.Context()), writeMeta(t.Context(), db, "one"), db.Close()))
 	backup, before := folder+".backup", recordedAt(t, path)
-	if err := os.CopyFS(backup, os.DirFS(folder)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(backup, os.DirFS(folder)))
 
 	db = openAt(t, path)
-	if err := errors.Join(writeMeta(t.Context(), db, "two"), db.Ping(t.Context()), os.Rename(folder, folder+".bad"), os.Rename(backup, folder)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(writeMeta(t.Context(), db, "two"), db.Ping(t.Context()), os.Rename(folder, folder+".bad"), os.Rename(backup, folder)))
 	_ = db.Close() // which writes the number, if it writes it at all
-	if n := recordedAt(t, path); n != before {
-		t.Errorf("the file beside the restored backup says %d, want %d", n, before)
-	}
+	expect.Equalf(t, recordedAt(t, path), before, "the file beside the restored backup says")
 	if missing := openAt(t, path).MissingCommits(); missing != 0 {
 		t.Errorf("the restored backup lacks %d commits", missing)
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func wantUnavailable(t testing.TB, err error) {
@@ -82,9 +84,7 @@ func TestReadOnlyDatabase(t *testing.T) {
 			exec(t, db, `PRAGMA query_only = 1`)
 		}
 		wantUnavailable(t, db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }))
-		if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 0 {
-			t.Errorf("%d notes", got)
-		}
+		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 0, "notes")
 	})
 }
 
@@ -99,20 +99,15 @@ func TestWriterThatWaitsTooLongIsToldToComeBack(t *testing.T) {
 		if at.Engine == dbtest.SQLite {
 			second.limits.begin = 20 * time.Millisecond
 		}
-		err := first.Tx(t.Context(), func(q Queries) error {
+		must.Do(t, first.Tx(t.Context(), func(q Queries) error {
 			if err := addNote(t.Context(), q, 1); err != nil {
 				return err
 			}
 			wantUnavailable(t, second.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }))
 			count(t, second.Queries(), `SELECT count(*) FROM notes`)
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := second.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 2) }); err != nil {
-			t.Errorf("after the first writer: %v", err)
-		}
+		}))
+		expect.NoErrorf(t, second.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 2) }), "after the first writer")
 	})
 }
 
@@ -127,8 +122,6 @@ func TestCallerThatGivesUp(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want context.Canceled", err)
 		}
-		if err := db.Ping(t.Context()); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, db.Ping(t.Context()))
 	})
 }

@@ -9,15 +9,15 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestServerWhoseFilesAreGoneStopsWriting(t *testing.T) {
 	t.Parallel()
 	replace := func(t *testing.T, path string) {
 		t.Helper()
-		if err := errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)))
 	}
 	cases := []struct {
 		name, file, want string
@@ -37,19 +37,11 @@ func TestServerWhoseFilesAreGoneStopsWriting(t *testing.T) {
 				if c.only != "" && c.only != at.Engine {
 					return
 				}
-				lock, err := LockFolder(at.Dir, "a test", "")
-				if err != nil {
-					t.Fatal(err)
-				}
+				lock := must.Get(LockFolder(at.Dir, "a test", ""))(t)
 				defer lock.Unlock()
-				db, err := Open(t.Context(), Options{URL: at.URL, Path: filepath.Join(at.Dir, "x.db"), Lock: lock})
-				if err != nil {
-					t.Fatal(err)
-				}
+				db := must.Get(Open(t.Context(), Options{URL: at.URL, Path: filepath.Join(at.Dir, "x.db"), Lock: lock}))(t)
 				defer db.Close()
-				if err := errors.Join(db.Migrate(t.Context()), writeMeta(t.Context(), db, "one")); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, errors.Join(db.Migrate(t.Context()), writeMeta(t.Context(), db, "one")))
 				c.spoil(t, filepath.Join(at.Dir, c.file))
 				db.checkPlace()
 				// What is read is of the database that was opened, or nothing.
@@ -74,30 +66,22 @@ func isUnavailable(err error) bool {
 
 func remove(t *testing.T, path string) {
 	t.Helper()
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 }
 
 func TestLockIsNotTakenThroughALink(t *testing.T) {
 	for _, there := range []bool{true, false} {
 		dir, target := t.TempDir(), filepath.Join(t.TempDir(), "target")
 		if there {
-			if err := os.WriteFile(target, []byte("kept"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(target, []byte("kept"), 0o600))
 		}
-		if err := os.Symlink(target, filepath.Join(dir, serveLock)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(target, filepath.Join(dir, serveLock)))
 		_, err := LockFolder(dir, "a test", "")
 		ours, ok := errors.AsType[*countersign.Error](err)
 		if !ok || ours.Kind != countersign.KindConflict || !strings.Contains(ours.Message, "is not a regular file") {
 			t.Errorf("%v", err)
 		}
-		if url := ServedAt(dir); url != "" {
-			t.Errorf("served at %q", url)
-		}
+		expect.Equalf(t, ServedAt(dir), "", "served at")
 		if text, err := os.ReadFile(target); (err == nil) != there || (there && string(text) != "kept") {
 			t.Errorf("the target holds %q, %v", text, err)
 		}

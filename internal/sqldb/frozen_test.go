@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // On PostgreSQL a user does not see what others do.
@@ -19,9 +20,7 @@ func TestAServerOfAnotherUserOfTheDatabaseIsNoticed(t *testing.T) {
 	exec(t, server, `GRANT SELECT ON ALL SEQUENCES IN SCHEMA public TO mover`)
 	mover := open(t, Options{URL: withUser(t, at.URL, url.User("mover")), Schemas: []Schema{twoSteps()}})
 	read := func(c *Content) error { _, err := c.Meta(t.Context(), "key_check"); return err }
-	if err := mover.Frozen(t.Context(), read); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, mover.Frozen(t.Context(), read))
 	feed(t, server)
 	if err := mover.Frozen(t.Context(), read); !fault.HasCode(err, CodeInUse) {
 		t.Errorf("beside a server: %v", err)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 var checkedAt = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
@@ -17,16 +19,10 @@ var checkedAt = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 // served opens a database as a server does, whose log is in the buffer.
 func served(t *testing.T, path string) (*DB, *FolderLock, *bytes.Buffer) {
 	t.Helper()
-	lock, err := LockFolder(filepath.Dir(path), "a test", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lock := must.Get(LockFolder(filepath.Dir(path), "a test", ""))(t)
 	t.Cleanup(lock.Unlock)
 	var log bytes.Buffer
-	db, err := Open(t.Context(), Options{Path: path, Lock: lock, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Open(t.Context(), Options{Path: path, Lock: lock, Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db, lock, &log
 }
@@ -38,27 +34,19 @@ func stopped(t *testing.T, db *DB, lock *FolderLock, cleanly bool) {
 		lock.leftOver = true
 		db.checkDue.Store(true)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
 	lock.Unlock()
 }
 
 func lastCheck(t *testing.T, db *DB) string {
 	t.Helper()
-	at, err := db.Queries().Meta(t.Context(), metaChecked)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return at
+	return must.Get(db.Queries().Meta(t.Context(), metaChecked))(t)
 }
 
 func TestFileIsCheckedAfterAnUncleanStopAndEveryWeek(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	db, lock, _ := served(t, path)
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
 	last := ""
 	for _, step := range []struct {
 		name      string
@@ -93,9 +81,7 @@ func TestFileIsCheckedAfterAnUncleanStopAndEveryWeek(t *testing.T) {
 func TestCheckThatDidNotEndIsDueAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	db, lock, _ := served(t, path)
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
 	stopped(t, db, lock, false)
 	db, lock, _ = served(t, path)
 	stopped(t, db, lock, true)
@@ -107,13 +93,8 @@ func TestCheckThatDidNotEndIsDueAgain(t *testing.T) {
 
 func TestProgramsWithoutALockLeaveNoMark(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	if err := errors.Join(openAt(t, path).Migrate(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	lock, err := LockFolder(filepath.Dir(path), "a test", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(openAt(t, path).Migrate(t.Context())))
+	lock := must.Get(LockFolder(filepath.Dir(path), "a test", ""))(t)
 	defer lock.Unlock()
 	if lock.unclean() {
 		t.Error("it counts as an unclean stop")
@@ -125,37 +106,22 @@ func damaged(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.db")
 	db, lock, _ := served(t, path)
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Queries().Exec(t.Context(), `CREATE TABLE notes (id bigint, note text)`); err != nil {
-		t.Fatal(err)
-	}
-	err := db.Tx(t.Context(), func(q Queries) error {
+	must.Do(t, db.Migrate(t.Context()))
+	must.Get(db.Queries().Exec(t.Context(), `CREATE TABLE notes (id bigint, note text)`))(t)
+	must.Do(t, db.Tx(t.Context(), func(q Queries) error {
 		for i := range 2000 {
 			if _, err := q.Exec(t.Context(), `INSERT INTO notes (id, note) VALUES ($1, $2)`, i, fmt.Sprintf("%0500d", i)); err != nil {
 				return err
 			}
 		}
 		return q.SetMeta(t.Context(), metaChecked, "2026-11-01T12:00:00Z")
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	stopped(t, db, lock, false)
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.OpenFile(path, os.O_RDWR, 0))(t)
+	info := must.Get(f.Stat())(t)
 	middle := info.Size() / pageBytes / 2 * pageBytes
-	_, err = f.WriteAt(bytes.Repeat([]byte{0xff}, pageBytes), middle)
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := f.WriteAt(bytes.Repeat([]byte{0xff}, pageBytes), middle)
+	must.Do(t, errors.Join(err, f.Close()))
 	return path
 }
 
@@ -166,9 +132,7 @@ func TestDamageOfAPageIsFoundAndReadsGoOn(t *testing.T) {
 		if err := db.Healthy(); err != nil {
 			t.Fatal("before the check:", err)
 		}
-		if err := db.checkIntegrity(t.Context(), checkedAt.Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.checkIntegrity(t.Context(), checkedAt.Add(time.Hour)))
 		if err := db.Healthy(); err == nil || !strings.Contains(err.Error(), "the database file "+path+" is damaged. Stop the service, keep a copy") {
 			t.Errorf("it is healthy: %v", err)
 		}
@@ -203,15 +167,11 @@ func TestDamageThatAQueryMeetsIsNoticed(t *testing.T) {
 func TestCheckHoldsNoSnapshotWhenItHasEnded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	db := openAt(t, path)
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
 	if problems, err := db.QuickCheck(t.Context()); len(problems) > 0 || err != nil {
 		t.Fatal(problems, err)
 	}
-	if err := writeMeta(t.Context(), db, "one"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, writeMeta(t.Context(), db, "one"))
 	var busy, frames, done int64
 	if err := db.write.QueryRowContext(t.Context(), `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &frames, &done); err != nil || busy != 0 {
 		t.Errorf("the log can't be reset: busy %d, %v", busy, err)

@@ -8,16 +8,15 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestFolderHasOneServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	lock, err := LockFolder(dir, "process 17 on 127.0.0.1:8080", "https://shop.example")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = LockFolder(dir, "process 18 on 127.0.0.1:8081", "")
+	lock := must.Get(LockFolder(dir, "process 17 on 127.0.0.1:8080", "https://shop.example"))(t)
+	_, err := LockFolder(dir, "process 18 on 127.0.0.1:8081", "")
 	var ours *countersign.Error
 	if !errors.As(err, &ours) || ours.Kind != countersign.KindConflict {
 		t.Fatalf("the second server: %v, want one of kind Conflict", err)
@@ -26,13 +25,9 @@ func TestFolderHasOneServer(t *testing.T) {
 		t.Errorf("the message %q does not name the first server and the folder", ours.Message)
 	}
 	wantPrivate(t, filepath.Join(dir, serveLock))
-	if url := ServedAt(dir); url != "https://shop.example" {
-		t.Errorf("the folder is served at %q", url)
-	}
+	expect.Equalf(t, ServedAt(dir), "https://shop.example", "the folder is served at")
 	lock.Unlock()
-	if url := ServedAt(dir); url != "" {
-		t.Errorf("after its server has ended, the folder is served at %q", url)
-	}
+	expect.Equalf(t, ServedAt(dir), "", "after its server has ended, the folder is served at")
 	lock, err = LockFolder(dir, "process 19", "")
 	if err != nil {
 		t.Fatalf("after the first has ended: %v", err)
@@ -48,9 +43,7 @@ func TestLockOfAMissingFolder(t *testing.T) {
 
 func TestLookingForAServerMakesNothing(t *testing.T) {
 	dir := t.TempDir()
-	if url := ServedAt(dir); url != "" {
-		t.Errorf("a folder without a server is served at %q", url)
-	}
+	expect.Equalf(t, ServedAt(dir), "", "a folder without a server is served at")
 	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
 		t.Errorf("the folder holds %v, %v", files, err)
 	}
@@ -58,10 +51,7 @@ func TestLookingForAServerMakesNothing(t *testing.T) {
 
 func TestLookingForAServerStopsNoneFromStarting(t *testing.T) {
 	dir := t.TempDir()
-	lock, err := LockFolder(dir, "process 17", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lock := must.Get(LockFolder(dir, "process 17", ""))(t)
 	lock.Unlock()
 	looks := make(chan struct{})
 	go func() {
@@ -71,10 +61,7 @@ func TestLookingForAServerStopsNoneFromStarting(t *testing.T) {
 		}
 	}()
 	for range 20 {
-		lock, err := LockFolder(dir, "process 18", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		lock := must.Get(LockFolder(dir, "process 18", ""))(t)
 		lock.Unlock()
 	}
 	<-looks

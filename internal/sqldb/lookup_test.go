@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // anyNumber makes use of a lookup's first argument.
@@ -41,13 +43,10 @@ func TestLookupReadsTextsOfAnyLength(t *testing.T) {
 		for _, n := range []int{0, 1, 63, 64, 65, 64, 1000, 1} {
 			want := strings.Repeat("é", n/2) + strings.Repeat("x", n%2)
 			id := int64(n)
-			err := db.Tx(t.Context(), func(q Queries) error {
+			must.Do(t, db.Tx(t.Context(), func(q Queries) error {
 				_, err := q.Exec(t.Context(), `INSERT INTO notes (id, text) VALUES ($1, $2) ON CONFLICT DO NOTHING`, id, want)
 				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			if err := lookup.Row(t.Context(), 1, id, &got); err != nil || got != want {
 				t.Errorf("%d bytes are read as %q, %v", n, got, err)
 			}
@@ -65,9 +64,7 @@ func TestLookupSeesWhatOthersCommitted(t *testing.T) {
 			if err := lookup.Row(t.Context(), 1, 0, &got); err != nil || got != want {
 				t.Errorf("%d notes, %v; want %d", got, err, want)
 			}
-			if err := other.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, want) }); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, other.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, want) }))
 		}
 	})
 }
@@ -84,16 +81,12 @@ func TestLookupOutlivesItsConnections(t *testing.T) {
 	wantUnavailable(t, lookup.Row(t.Context(), 1, 0, &n)) // down at its first use
 	proxy.Restore()
 	db.primary.probing.Wait()
-	if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, lookup.Row(t.Context(), 1, 0, &n))
 	proxy.Cut()
 	wantUnavailable(t, lookup.Row(t.Context(), 1, 0, &n)) // down later
 	proxy.Restore()
 	db.primary.probing.Wait()
-	if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, lookup.Row(t.Context(), 1, 0, &n))
 }
 
 // follow runs the feed until the test ends and returns when it is live. told
@@ -122,22 +115,17 @@ func TestLookupHoldsNothingOlderThanTheLastCommit(t *testing.T) {
 	count := func() (n int64) {
 		t.Helper()
 		lookup.readers.turn()
-		if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, lookup.Row(t.Context(), 1, 0, &n))
 		return n
 	}
 	add := func(to *DB, id int64) {
 		t.Helper()
-		err := to.Tx(t.Context(), func(q Queries) error {
+		must.Do(t, to.Tx(t.Context(), func(q Queries) error {
 			if err := q.Mark(t.Context(), "notes", ""); err != nil {
 				return err
 			}
 			return addNote(t.Context(), q, id)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		<-told
 	}
 	for range cap(lookup.readers.inUse) { // every reader has a snapshot now
@@ -145,15 +133,11 @@ func TestLookupHoldsNothingOlderThanTheLastCommit(t *testing.T) {
 	}
 	add(db, 1)
 	for range cap(lookup.readers.inUse) {
-		if n := count(); n != 1 {
-			t.Errorf("%d notes after a commit of this process, want 1", n)
-		}
+		expect.Equalf(t, count(), 1, "notes after a commit of this process")
 	}
 	add(other, 2)
 	for range cap(lookup.readers.inUse) {
-		if n := count(); n != 2 {
-			t.Errorf("%d notes after another process's commit was told, want 2", n)
-		}
+		expect.Equalf(t, count(), 2, "notes after another process's commit was told")
 	}
 }
 
@@ -170,9 +154,7 @@ func TestSnapshotsAreReleasedByCommitsThatMarkSomething(t *testing.T) {
 		"another's commit with a mark releases them":  {func() { db.follow([]numbered{{id: 8}}, 7) }, 1},
 		"marks that were missed release them":         {func() { db.follow([]numbered{{id: 9}}, 7) }, 1},
 		"a checkpoint releases them, before and after it": {func() {
-			if err := db.checkpoint(t.Context()); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, db.checkpoint(t.Context()))
 		}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -187,9 +169,7 @@ func TestSnapshotsAreReleasedByCommitsThatMarkSomething(t *testing.T) {
 
 func commit(t *testing.T, db *DB, note int64) {
 	t.Helper()
-	if err := db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, note) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, note) }))
 }
 
 // A lookup that begins when the feed has read a change, and before it tells of
@@ -203,27 +183,19 @@ func TestNoSnapshotIsOlderThanWhatWasTold(t *testing.T) {
 		t.Helper()
 		for range cap(lookup.readers.inUse) {
 			lookup.readers.turn()
-			if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, lookup.Row(t.Context(), 1, 0, &n))
 		}
 		return n
 	}
 	db.snapshots.follow(true) // as a live feed does
 	everyReader()
-	err := other.Tx(t.Context(), func(q Queries) error {
+	must.Do(t, other.Tx(t.Context(), func(q Queries) error {
 		if err := q.Mark(t.Context(), "notes", ""); err != nil {
 			return err
 		}
 		return addNote(t.Context(), q, 1)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := db.read.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
+	conn := must.Get(db.read.Conn(t.Context()))(t)
 	defer conn.Close()
 	rows, err := list(t.Context(), conn, scanNumbered, selectChanges, 0)
 	if err != nil || len(rows) != 1 {
@@ -231,13 +203,9 @@ func TestNoSnapshotIsOlderThanWhatWasTold(t *testing.T) {
 	}
 	everyReader() // opens snapshots between the reading of a change and the telling
 	db.Watch(Watcher{Changed: func(string, string) {
-		if n := everyReader(); n != 1 {
-			t.Errorf("%d notes are seen when their change is told, want 1", n)
-		}
+		expect.Equalf(t, everyReader(), 1, "notes are seen when their change is told")
 	}, Lost: func() {}, Live: func() {}})
-	if last := db.follow(rows, 0); last != rows[0].id {
-		t.Errorf("followed to %d, want %d", last, rows[0].id)
-	}
+	expect.Equalf(t, db.follow(rows, 0), rows[0].id, "followed to")
 }
 
 // SQLite can't bring the whole log into the database at the end of a commit that
@@ -253,21 +221,15 @@ func TestLookupsLetTheLogBeReset(t *testing.T) {
 			var n int64
 			for range cap(lookup.readers.inUse) {
 				lookup.readers.turn()
-				if err := lookup.Row(t.Context(), 1, 0, &n); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, lookup.Row(t.Context(), 1, 0, &n))
 			}
-			if err := db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, id) }); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, id) }))
 		}
 	}
 	work(0, 1500) // more than SQLite's own limit of 1,000 pages
 	before := logSize(t, db)
 	for round := range int64(3) {
-		if err := db.checkpoint(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.checkpoint(t.Context()))
 		work(1500+500*round, 2000+500*round)
 	}
 	if after := logSize(t, db); after > before {
@@ -279,25 +241,19 @@ func TestLookupsLetTheLogBeReset(t *testing.T) {
 // full again.
 func TestALogThatWasBroughtInAsksForNoCheckpoint(t *testing.T) {
 	db := migrated(t, dbtest.New(t, dbtest.SQLite))
-	if _, err := db.Queries().Exec(t.Context(), `CREATE TABLE texts (text text)`); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(db.Queries().Exec(t.Context(), `CREATE TABLE texts (text text)`))(t)
 	due := func(commits, length int) (times int) {
 		t.Helper()
 		for range commits {
-			if err := db.Tx(t.Context(), func(q Queries) error {
+			must.Do(t, db.Tx(t.Context(), func(q Queries) error {
 				_, err := q.Exec(t.Context(), `INSERT INTO texts VALUES ($1)`, strings.Repeat("x", length))
 				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 			db.watchLog()
 			select {
 			case <-db.logDue:
 				times++
-				if err := db.checkpoint(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, db.checkpoint(t.Context()))
 			default:
 			}
 		}
@@ -317,10 +273,7 @@ func TestALogThatWasBroughtInAsksForNoCheckpoint(t *testing.T) {
 
 func logSize(t *testing.T, db *DB) int64 {
 	t.Helper()
-	log, err := os.Stat(db.options.Path + "-wal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(os.Stat(db.options.Path + "-wal"))(t)
 	return log.Size()
 }
 
@@ -337,10 +290,7 @@ func TestLookupsWaitForAReader(t *testing.T) {
 	readers := lookup.readers
 	var taken []*reader
 	for range cap(readers.inUse) {
-		one, err := readers.take(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := must.Get(readers.take(t.Context()))(t)
 		taken = append(taken, one)
 	}
 	over, cancel := context.WithCancel(t.Context())
@@ -354,7 +304,5 @@ func TestLookupsWaitForAReader(t *testing.T) {
 	for _, one := range taken {
 		readers.put(one)
 	}
-	if err := <-found; err != nil {
-		t.Errorf("a lookup when a reader is free: %v", err)
-	}
+	expect.NoErrorf(t, <-found, "a lookup when a reader is free")
 }

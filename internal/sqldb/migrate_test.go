@@ -10,6 +10,8 @@ import (
 	"testing/fstest"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestState(t *testing.T) {
@@ -32,9 +34,7 @@ func TestState(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 				if c.migrated != nil {
-					if err := open(t, optionsOf(at, c.migrated...)).Migrate(t.Context()); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, open(t, optionsOf(at, c.migrated...)).Migrate(t.Context()))
 				}
 				got, err := open(t, optionsOf(at, c.asked...)).State(t.Context())
 				if err != nil || got != c.want {
@@ -48,38 +48,26 @@ func TestState(t *testing.T) {
 func TestOpenMakesNoTable(t *testing.T) {
 	at := dbtest.New(t, dbtest.SQLite)
 	db := open(t, optionsOf(at, twoSteps()))
-	if _, err := db.State(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := count(t, db.Queries(), `SELECT count(*) FROM sqlite_schema`); got != 0 {
-		t.Errorf("%d tables", got)
-	}
+	must.Get(db.State(t.Context()))(t)
+	expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM sqlite_schema`), 0, "tables")
 }
 
 func TestMigrateKeepsRowsAndRunsEachStepOnce(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		older := open(t, optionsOf(at, oneStep()))
-		if err := older.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, older.Migrate(t.Context()))
 		exec(t, older, `INSERT INTO notes (id, text) VALUES (1, 'kept')`)
 		db := open(t, optionsOf(at, twoSteps()))
 		for range 2 {
-			if err := db.Migrate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Migrate(t.Context()))
 		}
-		if got := count(t, db.Queries(), `SELECT count(*) FROM notes WHERE text = 'kept' AND NOT done`); got != 1 {
-			t.Errorf("%d rows came through, want 1", got)
-		}
+		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes WHERE text = 'kept' AND NOT done`), 1, "rows came through")
 	})
 }
 
 func TestMigrationsTellsWhatIsApplied(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
-		if err := open(t, optionsOf(at, oneStep())).Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, open(t, optionsOf(at, oneStep())).Migrate(t.Context()))
 		got, err := open(t, optionsOf(at, twoSteps())).Migrations(t.Context())
 		want := []Migration{
 			{"countersign", 1, "00001_changes", true}, {"notes", 1, "00001_notes", true}, {"notes", 2, "00002_done", false},
@@ -96,9 +84,7 @@ func TestMigrationOfOneEngineIsLeftOutOnTheOther(t *testing.T) {
 			"migrations/00001_notes.sqlite.sql":   {Data: []byte("CREATE TABLE of_sqlite (id bigint);")},
 			"migrations/00001_notes.postgres.sql": {Data: []byte("CREATE TABLE of_postgres (id bigint);")},
 		}}))
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Migrate(t.Context()))
 		count(t, db.Queries(), `SELECT count(*) FROM of_`+at.Engine)
 		if state, err := db.State(t.Context()); err != nil || state != StateCurrent {
 			t.Errorf("state %q, %v", state, err)
@@ -122,9 +108,7 @@ func TestFailedStepLeavesTheOldState(t *testing.T) {
 		if state, err := db.State(t.Context()); err != nil || state != StateOlder {
 			t.Errorf("state %q, %v; want older", state, err)
 		}
-		if err := open(t, optionsOf(at, twoSteps())).Migrate(t.Context()); err != nil {
-			t.Errorf("with the step mended: %v", err)
-		}
+		expect.NoErrorf(t, open(t, optionsOf(at, twoSteps())).Migrate(t.Context()), "with the step mended")
 	})
 }
 
@@ -134,9 +118,7 @@ func TestTwoMigrateAtOnce(t *testing.T) {
 		for range 4 {
 			db := open(t, optionsOf(at, twoSteps()))
 			work.Go(func() {
-				if err := db.Migrate(t.Context()); err != nil {
-					t.Error(err)
-				}
+				expect.NoError(t, db.Migrate(t.Context()))
 			})
 		}
 		work.Wait()
@@ -149,10 +131,7 @@ func TestTwoMigrateAtOnce(t *testing.T) {
 
 // The names of a step's two files say that they are the same step.
 func TestStepsOfBothEnginesBelongTogether(t *testing.T) {
-	names, err := fs.Glob(ownFiles, "migrations/*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(fs.Glob(ownFiles, "migrations/*.sql"))(t)
 	for _, name := range names {
 		twin, found := strings.CutSuffix(name, ".sqlite.sql")
 		if found && !slices.Contains(names, twin+".postgres.sql") {

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // Reading from a pipe waits for somebody who writes, also past a SIGTERM.
 func TestAPipeInAFilesPlaceIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	commits := filepath.Join(dir, "x.commits")
-	if err := errors.Join(syscall.Mkfifo(filepath.Join(dir, serveLock), 0o600), syscall.Mkfifo(commits, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(syscall.Mkfifo(filepath.Join(dir, serveLock), 0o600), syscall.Mkfifo(commits, 0o600)))
 	refused := make(chan error, 2)
 	go func() {
 		_, err := LockFolder(dir, "a test", "")

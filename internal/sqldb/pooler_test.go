@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -34,21 +36,13 @@ func TestAPoolerInSessionModeServes(t *testing.T) {
 // A server that takes no writes any more is left while a connection to it is made.
 func TestAPoolerIsLookedAtWhileNoPrimaryIsKnown(t *testing.T) {
 	at := dbtest.New(t, dbtest.Postgres)
-	config, err := postgresConfig(dbtest.NewPooler(t, at, "session"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(postgresConfig(dbtest.NewPooler(t, at, "session")))(t)
 	p := newPrimary(config, slog.New(slog.DiscardHandler))
 	defer p.close()
 	p.host.Store(nil)
-	conn, err := pgx.ConnectConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(pgx.ConnectConfig(t.Context(), config))(t)
 	defer conn.Close(t.Context())
-	if err := p.checkPooler(t.Context(), conn); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, p.checkPooler(t.Context(), conn))
 }
 
 // A pooler that is not recognised, or that comes between later, is never trusted.

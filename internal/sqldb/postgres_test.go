@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // useAllConnections takes as many connections as there may be, all at once, and
@@ -13,16 +14,11 @@ func useAllConnections(t *testing.T, db *DB) {
 	t.Helper()
 	var held []*sql.Conn
 	for range readConnections {
-		conn, err := db.read.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(db.read.Conn(t.Context()))(t)
 		held = append(held, conn)
 	}
 	for _, conn := range held {
-		if err := conn.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, conn.Close())
 	}
 }
 

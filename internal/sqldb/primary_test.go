@@ -11,15 +11,14 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // silent is the address of a server that lets nobody in.
 func silent(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { listener.Close() })
 	return listener.Addr().String()
 }
@@ -31,18 +30,14 @@ func hosts(t *testing.T, text string, before ...string) string {
 
 func ping(t *testing.T, db *DB) {
 	t.Helper()
-	if err := db.Ping(t.Context()); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, db.Ping(t.Context()))
 }
 
 // awaitPrimary returns when the prober has found the primary.
 func awaitPrimary(t *testing.T, db *DB) {
 	t.Helper()
 	db.primary.probing.Wait()
-	if err := db.reachable(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.reachable())
 }
 
 func TestWithoutAPrimaryOnlyTheProberConnects(t *testing.T) {
@@ -64,9 +59,7 @@ func TestWithoutAPrimaryOnlyTheProberConnects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { wantCode(t, ask(), countersign.CodeUnavailable) })
 	}
-	if made := proxy.Accepted() - before; made != 0 {
-		t.Errorf("%d connections were made", made)
-	}
+	expect.Equalf(t, proxy.Accepted()-before, 0, "connections were made")
 }
 
 func TestAServerThatComesBackIsFound(t *testing.T) {
@@ -91,9 +84,7 @@ func TestSeveralHosts(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), connectTimeout)
 		defer cancel()
 		for range 2 * readConnections {
-			if err := db.Ping(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, db.Ping(ctx))
 		}
 	})
 	t.Run("the next one is found when one has gone", func(t *testing.T) {
@@ -101,19 +92,14 @@ func TestSeveralHosts(t *testing.T) {
 		migrated(t, at)
 		first, second := dbtest.NewProxy(t, at), dbtest.NewProxy(t, at)
 		second.Cut()
-		u, err := url.Parse(second.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(url.Parse(second.URL))(t)
 		db := open(t, Options{URL: hosts(t, first.URL, u.Host)})
 		ping(t, db)
 		first.Cut()
 		second.Restore()
 		wantUnavailable(t, db.Ping(t.Context()))
 		awaitPrimary(t, db)
-		if err := db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }))
 	})
 }
 
@@ -129,21 +115,15 @@ func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
 		return db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, notes) })
 	}
 	useAllConnections(t, db)
-	if err := write(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, write())
 	at.Set(t, "default_transaction_read_only", "on")
 	for write() == nil { // the server takes the setting up after a while
 	}
-	if idle := db.read.Stats().Idle; idle != 0 {
-		t.Errorf("%d connections are kept", idle)
-	}
+	expect.Equalf(t, db.read.Stats().Idle, 0, "connections are kept")
 	wantUnavailable(t, write())
 	at.Set(t, "default_transaction_read_only", "off")
 	awaitPrimary(t, db)
-	if err := write(); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, write())
 }
 
 func TestWhatMeansThatThePrimaryIsGone(t *testing.T) {
@@ -164,9 +144,7 @@ func TestWhatMeansThatThePrimaryIsGone(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := meansGone(c.ctx, c.err, c.took); got != c.want {
-				t.Errorf("%t, want %t", got, c.want)
-			}
+			expect.Equal(t, meansGone(c.ctx, c.err, c.took), c.want)
 		})
 	}
 }
@@ -180,14 +158,9 @@ func TestAServerThatRefusesTheSignInIsNotGone(t *testing.T) {
 	db := open(t, Options{URL: withUser(t, at.URL, url.User("app"))})
 	ping(t, db)
 	exec(t, admin, `ALTER ROLE app NOLOGIN`)
-	conn, err := db.read.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(db.read.Conn(t.Context()))(t)
 	wantUnavailable(t, db.Ping(t.Context())) // it needs another connection
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.Close())
 	ping(t, db)
 }
 
@@ -196,13 +169,8 @@ func TestAServerWithoutASpareConnectionIsNotGone(t *testing.T) {
 	at := dbtest.Alone(t)
 	exec(t, open(t, optionsOf(at)), `CREATE ROLE single LOGIN CONNECTION LIMIT 1`)
 	db := open(t, Options{URL: withUser(t, at.URL, url.User("single"))})
-	conn, err := db.read.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(db.read.Conn(t.Context()))(t)
 	wantUnavailable(t, db.Ping(t.Context()))
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.Close())
 	ping(t, db)
 }

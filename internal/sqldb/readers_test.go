@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestTheReaderThatWasUsedLastIsTaken(t *testing.T) {
@@ -53,23 +56,12 @@ func TestLookupOfAPageThatIsGoneEndsNoProcess(t *testing.T) {
 		var text string
 		return lookup.Row(t.Context(), 1, id, &text)
 	}
-	if err := look(0); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, int64(len(whole)/2/pageBytes*pageBytes)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, look(0))
+	whole := must.Get(os.ReadFile(path))(t)
+	must.Do(t, os.Truncate(path, int64(len(whole)/2/pageBytes*pageBytes)))
 	if err := look(199); err == nil || errors.Is(err, ErrNotFound) {
 		t.Errorf("a row whose page is gone: %v", err)
 	}
-	if err := os.WriteFile(path, whole, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := look(199); err != nil {
-		t.Errorf("when the page is back: %v", err)
-	}
+	must.Do(t, os.WriteFile(path, whole, 0o600))
+	expect.NoErrorf(t, look(199), "when the page is back")
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // A restore writes uploaded files while its transaction does nothing.
@@ -18,11 +19,8 @@ func TestAReplacementMayPauseForLongerThanTransactionsMayBeIdle(t *testing.T) {
 		q.Set("options", "-cidle_in_transaction_session_timeout=100")
 		u.RawQuery = q.Encode()
 	})
-	versions, err := o.Latest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = Replace(t.Context(), o, Build{Versions: versions, Fill: func(Load) error {
+	versions := must.Get(o.Latest())(t)
+	_, err := Replace(t.Context(), o, Build{Versions: versions, Fill: func(Load) error {
 		_, err := One(t.Context(), other.Queries(), Value[bool], `SELECT true FROM (SELECT pg_sleep(0.3)) paused`)
 		return err
 	}})

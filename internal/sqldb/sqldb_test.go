@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // Two steps of a schema of the tests' own.
@@ -34,14 +36,9 @@ func optionsOf(at dbtest.DB, schemas ...Schema) Options {
 // open opens a test's database once more, as another process would.
 func open(t testing.TB, o Options) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Open(t.Context(), o))(t)
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, db.Close())
 	})
 	return db
 }
@@ -50,9 +47,7 @@ func open(t testing.TB, o Options) *DB {
 func migrated(t testing.TB, at dbtest.DB) *DB {
 	t.Helper()
 	db := open(t, optionsOf(at, twoSteps()))
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
 	return db
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestSettingsOfTheWriter(t *testing.T) {
@@ -44,23 +46,14 @@ func TestPathsThatLookLikeURLs(t *testing.T) {
 	for _, name := range []string{"a b", "50%", "what?mode=memory", "a#b", "é", "a&b=c", "%20", "a;b"} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), name)
-			if err := os.Mkdir(dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Mkdir(dir, 0o700))
 			path := filepath.Join(dir, name+".db")
 			db := open(t, Options{Path: path, Schemas: []Schema{twoSteps()}})
-			if err := db.Migrate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			err := db.Session(t.Context(), func(session *DB) error {
+			must.Do(t, db.Migrate(t.Context()))
+			must.Do(t, db.Session(t.Context(), func(session *DB) error {
 				return session.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) })
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 1 {
-				t.Error("readers and writers use different files")
-			}
+			}))
+			expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 1, "readers and writers use different files")
 			if info, err := os.Stat(path + "-wal"); err != nil || info.Size() == 0 {
 				t.Errorf("the file is not where it was asked for: %v", err)
 			}
@@ -78,9 +71,7 @@ func TestFileThatCannotBeMade(t *testing.T) {
 
 func TestFileThatIsNoDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
-	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database\n", 300)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(strings.Repeat("this is no database\n", 300)), 0o600))
 	if _, err := Open(t.Context(), Options{Path: path}); err == nil {
 		t.Error("it was opened")
 	}
@@ -90,21 +81,11 @@ func TestFileThatIsNoDatabase(t *testing.T) {
 // the file is whole.
 func TestCloseLeavesOneFile(t *testing.T) {
 	at := dbtest.New(t, dbtest.SQLite)
-	db, err := Open(t.Context(), optionsOf(at, twoSteps()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Open(t.Context(), optionsOf(at, twoSteps())))(t)
+	must.Do(t, db.Migrate(t.Context()))
 	count(t, db.Queries(), `SELECT count(*) FROM notes`)
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	left, err := filepath.Glob(filepath.Join(at.Dir, "notes.db*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Close())
+	left := must.Get(filepath.Glob(filepath.Join(at.Dir, "notes.db*")))(t)
 	for _, path := range left {
 		if strings.HasSuffix(path, "-wal") || strings.HasSuffix(path, "-shm") {
 			t.Errorf("%s is left", path)
@@ -122,10 +103,7 @@ func TestSQLiteAndItsLibcAreAPair(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	file, err := os.ReadFile(list("{{.GoMod}}", "modernc.org/sqlite"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.ReadFile(list("{{.GoMod}}", "modernc.org/sqlite")))(t)
 	asked := regexp.MustCompile(`modernc\.org/libc (v\S+)`).FindSubmatch(file)
 	if asked == nil {
 		t.Fatal("the driver's go.mod names no libc")

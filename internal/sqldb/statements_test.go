@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestAStatementRunsWhileItsOwnRowsAreRead(t *testing.T) {
 	db := migrated(t, dbtest.New(t, dbtest.SQLite))
 	const query = `SELECT id FROM notes WHERE id > $1 ORDER BY id`
-	err := db.Tx(t.Context(), func(q Queries) error {
+	must.Do(t, db.Tx(t.Context(), func(q Queries) error {
 		for id := range int64(3) {
 			if err := addNote(t.Context(), q, id); err != nil {
 				return err
@@ -29,10 +31,7 @@ func TestAStatementRunsWhileItsOwnRowsAreRead(t *testing.T) {
 			t.Errorf("seen %v, want %s", seen, want)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func TestAKeptStatementFollowsItsTable(t *testing.T) {
@@ -44,9 +43,7 @@ func TestAKeptStatementFollowsItsTable(t *testing.T) {
 	}
 	exec(t, db, `ALTER TABLE notes RENAME TO old_notes`)
 	exec(t, db, `CREATE TABLE notes (id bigint)`)
-	if n := all(); n != 0 {
-		t.Errorf("%d notes in a new table, want 0", n)
-	}
+	expect.Equalf(t, all(), 0, "notes in a new table")
 }
 
 func TestMoreStatementsThanAreKept(t *testing.T) {
@@ -68,27 +65,18 @@ func TestAStatementThatWasBrokenOffRunsAgain(t *testing.T) {
 	if n, err := One(short, db.Queries(), Value[int64], counting, int64(1)<<60); err == nil {
 		t.Fatalf("it counted to %d", n)
 	}
-	if n := count(t, db.Queries(), counting, 10); n != 10 {
-		t.Errorf("counted to %d, want 10", n)
-	}
+	expect.Equalf(t, count(t, db.Queries(), counting, 10), 10, "counted to")
 
 	const adding = `INSERT INTO notes (id, text) VALUES ($1, 'a'), ($2, 'b') RETURNING id`
 	enough := errors.New("enough")
-	err := db.Tx(t.Context(), func(q Queries) error {
+	must.Do(t, db.Tx(t.Context(), func(q Queries) error {
 		one := func(int64) error { return enough }
 		if err := Each(t.Context(), q, Value[int64], one, adding, 1, 2); !errors.Is(err, enough) {
 			return fmt.Errorf("the first row: %w", err)
 		}
 		ids, err := List(t.Context(), q, Value[int64], adding, 3, 4)
-		if len(ids) != 2 {
-			t.Errorf("added %v", ids)
-		}
+		expect.Equalf(t, len(ids), 2, "added %v", ids)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := count(t, db.Queries(), `SELECT count(*) FROM notes WHERE id > $1`, 0); n != 4 {
-		t.Errorf("%d notes, want 4", n)
-	}
+	}))
+	expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes WHERE id > $1`, 0), 4, "notes")
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestFeedSilenceGrowsUntilTheFeedIsBack(t *testing.T) {
@@ -107,15 +108,11 @@ func TestTheStatusSaysWhetherTheCommitFileIsWritten(t *testing.T) {
 	db := migrated(t, at)
 	mark(t, db, "1") // the first commit that is counted
 	file := CommitFile(db.Path())
-	if err := errors.Join(os.RemoveAll(file), os.Mkdir(file, 0o700)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.RemoveAll(file), os.Mkdir(file, 0o700)))
 	if db.writeCommits(t.Context()); !db.Status().CommitFileBehind {
 		t.Error("a folder is in its place")
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(file))
 	if db.writeCommits(t.Context()); db.Status().CommitFileBehind {
 		t.Error("it can be written again")
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestTimeComesBackAsWholeSecondsOfUTC(t *testing.T) {
@@ -46,9 +48,7 @@ func TestZeroTimeIsNull(t *testing.T) {
 		db := open(t, optionsOf(at))
 		exec(t, db, `CREATE TABLE times (at text)`)
 		exec(t, db, `INSERT INTO times (at) VALUES ($1)`, Time{})
-		if got := count(t, db.Queries(), `SELECT count(*) FROM times WHERE at IS NULL`); got != 1 {
-			t.Error("the zero time is not NULL")
-		}
+		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM times WHERE at IS NULL`), 1, "the zero time is not NULL")
 		back, err := One(t.Context(), db.Queries(), Value[Time], `SELECT at FROM times`)
 		if err != nil || !back.IsZero() {
 			t.Errorf("read %v, %v", back, err)
@@ -67,9 +67,7 @@ func TestMetaReplacesAndMisses(t *testing.T) {
 		q := db.Queries()
 		for _, want := range []string{"", "first", "second"} {
 			if want != "" {
-				if err := q.SetMeta(t.Context(), "name", want); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, q.SetMeta(t.Context(), "name", want))
 			}
 			if got, err := q.Meta(t.Context(), "name"); err != nil || got != want {
 				t.Errorf("read %q, %v; want %q", got, err, want)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 var errAct = errors.New("the act failed")
@@ -37,9 +39,7 @@ func TestTxCommitsAllOrNothing(t *testing.T) {
 				if !errors.Is(err, c.err) {
 					t.Errorf("error %v, want %v", err, c.err)
 				}
-				if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != c.want {
-					t.Errorf("%d notes, want %d", got, c.want)
-				}
+				expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), c.want, "notes")
 			})
 		})
 	}
@@ -55,9 +55,7 @@ func TestPanicRollsBackAndFreesTheWriter(t *testing.T) {
 				panic("in a transaction")
 			})
 		}()
-		if err := db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }))
 	})
 }
 
@@ -75,12 +73,8 @@ func TestTxCancelledInBetweenWritesNothing(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want context.Canceled", err)
 		}
-		if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 0 {
-			t.Errorf("%d notes were written", got)
-		}
-		if err := db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 2) }); err != nil {
-			t.Errorf("the next transaction: %v", err)
-		}
+		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 0, "notes were written")
+		expect.NoErrorf(t, db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 2) }), "the next transaction")
 	})
 }
 
@@ -88,7 +82,7 @@ func TestSnapshotSeesOneView(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := migrated(t, at)
 		other := open(t, optionsOf(at, twoSteps()))
-		err := db.Snapshot(t.Context(), func(view Queries) error {
+		must.Do(t, db.Snapshot(t.Context(), func(view Queries) error {
 			before := count(t, view, `SELECT count(*) FROM notes`)
 			if err := other.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }); err != nil {
 				return err
@@ -97,13 +91,8 @@ func TestSnapshotSeesOneView(t *testing.T) {
 				t.Errorf("the view changed from %d to %d notes", before, after)
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 1 {
-			t.Errorf("%d notes after the view, want 1", got)
-		}
+		}))
+		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 1, "notes after the view")
 	})
 }
 
@@ -151,7 +140,7 @@ func TestSessionTakesNoWriteLock(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := migrated(t, at)
 		other := open(t, optionsOf(at, twoSteps()))
-		err := db.Session(t.Context(), func(session *DB) error {
+		must.Do(t, db.Session(t.Context(), func(session *DB) error {
 			ctx, q := t.Context(), session.Queries()
 			if _, err := q.Exec(ctx, `CREATE TEMPORARY TABLE stage (line integer PRIMARY KEY, text text)`); err != nil {
 				return err
@@ -174,13 +163,8 @@ func TestSessionTakesNoWriteLock(t *testing.T) {
 				_, err := q.Exec(ctx, `INSERT INTO notes (id, text) SELECT 100000 + line, text FROM stage`)
 				return err
 			})
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 3*bulkRows+3 {
-			t.Errorf("%d notes, want %d", got, 3*bulkRows+3)
-		}
+		}))
+		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 3*bulkRows+3, "notes")
 	})
 }
 
@@ -188,13 +172,10 @@ func TestSessionEndsWithItsTables(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := migrated(t, at)
 		for range 2 {
-			err := db.Session(t.Context(), func(session *DB) error {
+			must.Do(t, db.Session(t.Context(), func(session *DB) error {
 				_, err := session.Queries().Exec(t.Context(), `CREATE TEMPORARY TABLE stage (line integer)`)
 				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 		}
 	})
 }
@@ -218,8 +199,6 @@ func TestAStatementAfterTheEndOfItsContextIsNotCommitted(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want context.Canceled", err)
 		}
-		if n := count(t, db.Queries(), `SELECT count(*) FROM notes`); n != 0 {
-			t.Errorf("%d notes were written", n)
-		}
+		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 0, "notes were written")
 	})
 }

@@ -11,15 +11,14 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestPostgresThatCannotBeReached(t *testing.T) {
 	t.Parallel()
 	at := dbtest.New(t, dbtest.Postgres)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close() // accepts nobody: a server that does not answer
 	cases := []struct{ name, url string }{
 		{"the connection is refused", "postgres://me:geheim@127.0.0.1:1/shop"},
@@ -116,17 +115,13 @@ func TestServerThatStopsAnswering(t *testing.T) {
 			migrated(t, at)
 			proxy := dbtest.NewProxy(t, at)
 			db := open(t, Options{URL: proxy.URL})
-			if err := read(db); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, read(db))
 			db.queryTimeout, db.readTimeout = 50*time.Millisecond, 50*time.Millisecond
 			proxy.Freeze()
 			wantUnavailable(t, read(db))
 			proxy.Restore()
 			db.queryTimeout, db.readTimeout = time.Minute, time.Minute
-			if err := read(db); err != nil {
-				t.Errorf("afterwards: %v", err)
-			}
+			expect.NoErrorf(t, read(db), "afterwards")
 		})
 	}
 }
@@ -151,10 +146,7 @@ func wantNoPassword(t testing.TB, err error) {
 
 func changeURL(t testing.TB, text string, change func(*url.URL)) string {
 	t.Helper()
-	u, err := url.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(text))(t)
 	change(u)
 	return u.String()
 }

@@ -5,19 +5,16 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestLongLogIsToldOnceForEachDoubling(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	var said lines
-	db, err := Open(t.Context(), Options{Path: path, Log: slog.New(slog.NewTextHandler(&said, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(Open(t.Context(), Options{Path: path, Log: slog.New(slog.NewTextHandler(&said, nil))}))(t)
 	t.Cleanup(func() { _ = db.Close() })
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
 	told, want := int64(0), 0
 	for _, step := range []struct {
 		size int64

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	lib "modernc.org/sqlite/lib"
 )
 
@@ -28,13 +30,9 @@ func TestFullDiskStopsWritesAloneUntilThereIsRoom(t *testing.T) {
 	}
 	limit(pages + 2)
 	wantUnavailable(t, write(1))
-	if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 0 {
-		t.Errorf("%d notes while the disk is full, want 0", got)
-	}
+	expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 0, "notes while the disk is full")
 	limit(pages + 1000)
-	if err := write(1); err != nil {
-		t.Errorf("with room again: %v", err)
-	}
+	expect.NoErrorf(t, write(1), "with room again")
 }
 
 func TestFailedFsyncStopsWritesUntilARestart(t *testing.T) {
@@ -51,9 +49,7 @@ func TestFailedFsyncStopsWritesUntilARestart(t *testing.T) {
 			}
 			count(t, db.Queries(), `SELECT count(*) FROM notes`)
 			restarted := open(t, optionsOf(at, twoSteps()))
-			if err := restarted.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }); err != nil {
-				t.Errorf("after a restart: %v", err)
-			}
+			expect.NoErrorf(t, restarted.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }), "after a restart")
 		})
 	}
 }
@@ -92,13 +88,10 @@ func TestAFullDiskOfACopyIsNotOneOfTheDatabase(t *testing.T) {
 	db, other := migrated(t, dbtest.New(t, dbtest.SQLite)), migrated(t, dbtest.New(t, dbtest.SQLite))
 	writer := Queries{db: &DB{shared: other.shared, read: other.write}}
 	count(t, writer, fmt.Sprintf(`PRAGMA max_page_count = %d`, count(t, writer, `PRAGMA page_count`)))
-	conn, err := other.write.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(other.write.Conn(t.Context()))(t)
 	defer conn.Close()
 	_, full := conn.ExecContext(t.Context(), `INSERT INTO notes (id, text) VALUES (1, $1)`, strings.Repeat("x", 50_000))
-	err = db.copyError("/mnt/backups/store.db.copy-1", full)
+	err := db.copyError("/mnt/backups/store.db.copy-1", full)
 	wantUnavailable(t, err)
 	if text := fault.Message(err); !strings.Contains(text, "/mnt/backups") || !strings.Contains(text, "disk of that folder is full") {
 		t.Errorf("message %q", text)
@@ -132,10 +125,7 @@ func TestAFaultOfACopyLeavesWritesOn(t *testing.T) {
 // Files that are built and copies have no log.
 func TestAFileThatIsBuiltOrCopiedMayFail(t *testing.T) {
 	db := migrated(t, dbtest.New(t, dbtest.SQLite))
-	versions, err := db.options.Latest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	versions := must.Get(db.options.Latest())(t)
 	for _, code := range []int{lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB, lib.SQLITE_IOERR_FSYNC} {
 		failed := errors.New("from the driver")
 		if err := db.copied("/mnt/backups/store.db.copy-1").wrapSQLite(failed, code); !errors.Is(err, failed) {
@@ -177,7 +167,5 @@ func TestTheStatusNamesAFullDiskUntilAWriteSucceeds(t *testing.T) {
 	}
 	commits := count(t, db.Queries(), `SELECT CAST(value AS bigint) FROM meta WHERE name = 'commits'`)
 	db.ProbeWrites(t.Context())
-	if got := count(t, db.Queries(), `SELECT CAST(value AS bigint) FROM meta WHERE name = 'commits'`); got != commits {
-		t.Error("it probes without a fault")
-	}
+	expect.Equalf(t, count(t, db.Queries(), `SELECT CAST(value AS bigint) FROM meta WHERE name = 'commits'`), commits, "it probes without a fault")
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // The time is that of the bubble, so it is exact: nothing but waits takes any.
@@ -24,19 +26,14 @@ func TestAWriteWaitsOnceForTheQueueAndTheLock(t *testing.T) {
 			for range 10 {
 				all.Go(func() {
 					wantCode(t, second.Tx(t.Context(), func(Queries) error { return nil }), countersign.CodeBusy)
-					if waited := time.Since(start); waited != writeWait {
-						t.Errorf("refused after %s, want %s", waited, writeWait)
-					}
+					expect.Equalf(t, time.Since(start), writeWait, "refused after")
 				})
 			}
 			all.Wait()
 			count(t, second.Queries(), `SELECT count(*) FROM notes`)
 		})
 	}
-	err := first.Tx(t.Context(), func(q Queries) error { second(); return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Tx(t.Context(), func(q Queries) error { second(); return nil }))
 }
 
 func TestACallerThatLeavesTheQueueWritesNothing(t *testing.T) {
@@ -50,13 +47,9 @@ func TestACallerThatLeavesTheQueueWritesNothing(t *testing.T) {
 		for second.writers.waiting.Load() == 0 {
 		}
 		leave()
-		if err := await(t, result); err != context.Canceled {
-			t.Errorf("error %v, want context.Canceled", err)
-		}
+		expect.Equalf(t, await(t, result), context.Canceled, "error")
 		taken()
-		if err := first.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, first.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, 1) }))
 	})
 }
 
@@ -68,9 +61,7 @@ func TestPastAFullQueueAWriteIsRefusedAtOnce(t *testing.T) {
 		var waiting sync.WaitGroup
 		for i := range db.limits.queue {
 			waiting.Go(func() {
-				if err := db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, i) }); err != nil {
-					t.Error(err)
-				}
+				expect.NoError(t, db.Tx(t.Context(), func(q Queries) error { return addNote(t.Context(), q, i) }))
 			})
 		}
 		for db.writers.waiting.Load() < db.limits.queue {
@@ -78,9 +69,7 @@ func TestPastAFullQueueAWriteIsRefusedAtOnce(t *testing.T) {
 		wantCode(t, db.Tx(t.Context(), func(Queries) error { return nil }), countersign.CodeBusy)
 		free()
 		waiting.Wait()
-		if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != db.limits.queue {
-			t.Errorf("%d notes, want %d", got, db.limits.queue)
-		}
+		expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), db.limits.queue, "notes")
 	})
 }
 
@@ -89,10 +78,7 @@ func holdWriters(t *testing.T, db *DB) (free func()) {
 	t.Helper()
 	var all []interface{ Close() error }
 	for range db.writers.size {
-		conn, err := db.write.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(db.write.Conn(t.Context()))(t)
 		all = append(all, conn)
 	}
 	free = sync.OnceFunc(func() {
@@ -118,9 +104,7 @@ func TestAStatementOfARequestEndsAtTheDeadline(t *testing.T) {
 	})
 	wantUnavailable(t, err)
 	proxy.Restore()
-	if got := count(t, db.Queries(), `SELECT count(*) FROM notes`); got != 0 {
-		t.Errorf("%d notes, want 0", got)
-	}
+	expect.Equalf(t, count(t, db.Queries(), `SELECT count(*) FROM notes`), 0, "notes")
 }
 
 func TestSessionsWaitLongerThanRequests(t *testing.T) {
@@ -129,14 +113,11 @@ func TestSessionsWaitLongerThanRequests(t *testing.T) {
 		if db.limits.begin >= sessionWait {
 			t.Errorf("a request waits for %s", db.limits.begin)
 		}
-		err := db.Session(t.Context(), func(session *DB) error {
+		must.Do(t, db.Session(t.Context(), func(session *DB) error {
 			if session.limits != (limits{begin: sessionWait}) {
 				t.Errorf("limits %+v", session.limits)
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	})
 }

@@ -3,6 +3,7 @@ package store_test
 import (
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -44,7 +45,7 @@ func TestRulesRefuseKeysWhatTheyMayNot(t *testing.T) {
 			"RefundPurchase":  func(a people.Actor) error { _, err := f.EndPurchase(ctx, a, "a-code", store.StateRefunded); return err },
 			"RestorePurchase": func(a people.Actor) error { _, err := f.RestorePurchase(ctx, a, "a-code"); return err },
 			"SetPurchase": func(a people.Actor) error {
-				_, err := f.SetPurchase(ctx, a, "a-code", func(p *store.PurchaseTerms) { p.Downloaded = true })
+				_, err := f.SetPurchase(ctx, a, "a-code", "", func(p *store.PurchaseTerms) { p.Downloaded = true })
 				return err
 			},
 			"CreateItem": func(a people.Actor) error { _, err := f.CreateItem(ctx, a, "ada", from(`{"name":"Rain"}`)); return err },
@@ -73,15 +74,9 @@ func TestRulesRefuseKeysWhatTheyMayNot(t *testing.T) {
 			}
 		}
 		for name, rule := range read {
-			if got := storetest.CodeOf(rule(f.ActorOf(t, publishable))); got != "key_scope" {
-				t.Errorf("%s with a publishable key: code %q, want key_scope", name, got)
-			}
-			if err := rule(f.ActorOf(t, secret)); err != nil {
-				t.Errorf("%s with a secret key: %v", name, err)
-			}
+			expect.Equalf(t, storetest.CodeOf(rule(f.ActorOf(t, publishable))), "key_scope", "%s with a publishable key: code", name)
+			expect.NoErrorf(t, rule(f.ActorOf(t, secret)), "%s with a secret key", name)
 		}
-		if after := f.MustExport(t, false); after != before {
-			t.Error("something was changed by a key that may not")
-		}
+		expect.Equalf(t, f.MustExport(t, false), before, "something was changed by a key that may not")
 	})
 }

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
@@ -22,45 +24,30 @@ func activity(t *testing.T, f *storetest.Fixture, kind store.ActivityKind, by st
 	t.Helper()
 	today := f.Clock.Now().UTC().Truncate(24 * time.Hour)
 	by.Kind, by.From, by.Until = kind, today.AddDate(0, 0, -5), today.AddDate(0, 0, 1)
-	all, err := f.Activity(t.Context(), storetest.Operator, "ada", by)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
+	return must.Get(f.Activity(t.Context(), storetest.Operator, "ada", by))(t)
 }
 
 func download(t *testing.T, f *storetest.Fixture, purchase int64, times int) {
 	t.Helper()
 	token, _, err := f.Media.CreateLink(t.Context(), storetest.Operator, purchase, 48*time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for range times {
-		if err := f.Media.MarkDownloaded(t.Context(), people.Buyer(people.FacePage, storetest.Client), token); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Media.MarkDownloaded(t.Context(), people.Buyer(people.FacePage, storetest.Client), token))
 	}
 }
 
 func TestLicensesAndDownloadsAreCounted(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
-		if _, err := f.Media.SetItem(t.Context(), storetest.Operator, 1, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Media.SetItem(t.Context(), storetest.Operator, 1, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}))(t)
 		before := f.Clock.Now().UTC().Format(time.DateOnly)
 		var sold []store.Purchase
 		for _, code := range []string{"first", "second"} {
-			p, err := f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular", Code: code})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular", Code: code}))(t)
 			sold = append(sold, p)
 		}
 		issue := func(code, domain string) {
 			t.Helper()
-			if _, err := f.Licensing.Issue(t.Context(), storetest.Operator, storetest.Issuer, code, domain); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Licensing.Issue(t.Context(), storetest.Operator, storetest.Issuer, code, domain))(t)
 		}
 		issue("first", "a.example")
 		issue("first", "a.example") // the same license again
@@ -78,24 +65,16 @@ func TestLicensesAndDownloadsAreCounted(t *testing.T) {
 				store.LicensesIssued:  {{Day: before, Count: 1}, {Day: after, Count: 2}},
 				store.FilesDownloaded: {{Day: before, Count: 1}, {Day: after, Count: 1}},
 			} {
-				if diff := cmp.Diff(want, activity(t, f, kind, store.ActivityQuery{By: store.ActivityByDay})); diff != "" {
-					t.Errorf("%s, %s by day: %s", when, kind, diff)
-				}
+				expect.Equalf(t, cmp.Diff(want, activity(t, f, kind, store.ActivityQuery{By: store.ActivityByDay})), "", "%s, %s by day", when, kind)
 				sum := want[0].Count + want[1].Count
-				if diff := cmp.Diff([]store.Activity{{Item: 1, Count: sum}}, activity(t, f, kind, store.ActivityQuery{By: store.ActivityByItem})); diff != "" {
-					t.Errorf("%s, %s by item: %s", when, kind, diff)
-				}
-				if diff := cmp.Diff([]store.Activity{{Count: sum}}, activity(t, f, kind, store.ActivityQuery{})); diff != "" {
-					t.Errorf("%s, %s together: %s", when, kind, diff)
-				}
+				expect.Equalf(t, cmp.Diff([]store.Activity{{Item: 1, Count: sum}}, activity(t, f, kind, store.ActivityQuery{By: store.ActivityByItem})), "", "%s, %s by item", when, kind)
+				expect.Equalf(t, cmp.Diff([]store.Activity{{Count: sum}}, activity(t, f, kind, store.ActivityQuery{})), "", "%s, %s together", when, kind)
 			}
 		}
 		check("as they happen")
 		f.Execute(t, `UPDATE activity_days SET count = 100`)
 		withoutActivity(t, f)
-		if _, err := f.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Migrate(t.Context()))(t)
 		check("after the migration")
 		today := f.Clock.Now()
 		none, err := f.Activity(t.Context(), storetest.Operator, "bob", store.ActivityQuery{Kind: store.LicensesIssued, From: today.AddDate(0, 0, -5), Until: today.AddDate(0, 0, 1)})
@@ -126,16 +105,11 @@ func TestActivityByItemIsThatOfTheTimeAfterEveryChange(t *testing.T) {
 		start := f.Clock.Now().UTC().Truncate(24 * time.Hour)
 		for i := range 30 {
 			f.Clock.Set(f.Clock.Now().Add(time.Duration(r.IntN(20*24)) * time.Hour))
-			if _, err := f.Licensing.Issue(t.Context(), storetest.Operator, storetest.Issuer, fmt.Sprintf("code-%d", i), fmt.Sprintf("site%d.example", i)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Licensing.Issue(t.Context(), storetest.Operator, storetest.Issuer, fmt.Sprintf("code-%d", i), fmt.Sprintf("site%d.example", i)))(t)
 			all = append(all, issued{f.Clock.Now(), int64(1 + i%2)})
 			from := start.AddDate(0, 0, r.IntN(100))
 			q := store.ActivityQuery{Kind: store.LicensesIssued, From: from, Until: from.AddDate(0, 0, 1+r.IntN(366)), By: store.ActivityByItem}
-			got, err := f.Activity(t.Context(), storetest.Operator, "ada", q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(f.Activity(t.Context(), storetest.Operator, "ada", q))(t)
 			want := map[int64]int64{}
 			for _, one := range all {
 				if !one.at.Before(q.From) && one.at.Before(q.Until) {

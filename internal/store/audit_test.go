@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -16,11 +17,7 @@ import (
 // report verifies the whole audit log.
 func report(t *testing.T, f *storetest.Fixture) people.AuditReport {
 	t.Helper()
-	r, err := f.AuditChain().Verify(t.Context(), storetest.Operator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(f.AuditChain().Verify(t.Context(), storetest.Operator))(t)
 }
 
 func TestServerSealsTheAuditLog(t *testing.T) {
@@ -113,7 +110,5 @@ func TestDoctorLooksAtTheAuditLog(t *testing.T) {
 // addWorkspace writes one entry into the audit log.
 func addWorkspace(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
-	if _, err := f.CreateWorkspace(t.Context(), storetest.Operator, full("ada")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.CreateWorkspace(t.Context(), storetest.Operator, full("ada")))(t)
 }

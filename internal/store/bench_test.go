@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/sample"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
@@ -45,9 +46,7 @@ func BenchmarkImport(b *testing.B) {
 
 func importBig(b *testing.B, f *storetest.Fixture, file *os.File) {
 	b.Helper()
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		b.Fatal(err)
-	}
+	must.Get(file.Seek(0, io.SeekStart))(b)
 	report, err := f.Transfer.Import(b.Context(), storetest.Operator, file, transfer.ImportOptions{})
 	if err != nil || !report.Written {
 		b.Fatal(report, err)
@@ -65,9 +64,7 @@ func BenchmarkRekey(b *testing.B) {
 			forgetPeak()
 			b.ResetTimer()
 			for range b.N {
-				if _, err := f.Rekey(b.Context(), storetest.Operator); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(f.Rekey(b.Context(), storetest.Operator))(b)
 			}
 			b.ReportMetric(float64(b.N*purchases)/b.Elapsed().Seconds(), "purchases/s")
 			b.ReportMetric(peakMB(b), "peak-MB")
@@ -78,14 +75,9 @@ func BenchmarkRekey(b *testing.B) {
 // bigFile writes a shop for load tests to a file.
 func bigFile(b *testing.B, purchases int) *os.File {
 	b.Helper()
-	file, err := os.Create(filepath.Join(b.TempDir(), "big.jsonl"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	file := must.Get(os.Create(filepath.Join(b.TempDir(), "big.jsonl")))(b)
 	b.Cleanup(func() { _ = file.Close() })
-	if _, err := io.Copy(file, sample.Big(1000, purchases)); err != nil {
-		b.Fatal(err)
-	}
+	must.Get(io.Copy(file, sample.Big(1000, purchases)))(b)
 	return file
 }
 
@@ -105,10 +97,7 @@ func peakMB(b *testing.B) float64 {
 	defer status.Close()
 	for lines := bufio.NewScanner(status); lines.Scan(); {
 		if rest, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
-			kilobytes, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
-			if err != nil {
-				b.Fatal(err)
-			}
+			kilobytes := must.Get(strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64))(b)
 			return kilobytes / 1024
 		}
 	}

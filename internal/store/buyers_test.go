@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
@@ -11,12 +12,9 @@ import (
 func TestBuyersAreFoundByTheBeginningOfTheirNames(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		for n, b := range [][2]string{{"Grace Hopper", "grace@home.example"}, {"GRACE", "hopper@home.example"}, {"Ömer_%", "o@home.example"}, {"", "gr@home.example"}, {"", ""}} {
-			_, err := f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{
+			must.Get(f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{
 				ItemID: 1, License: "Regular", Code: "sold-to-" + storetest.Text(n), BuyerName: b[0], BuyerEmail: b[1], SoldAt: storetest.Timestamp("2026-0" + storetest.Text(n+1) + "-01T00:00:00Z"),
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 		}
 		f.MustImport(t, storetest.Lines(storetest.PurchaseText("bob", 3, "of-another-shop", `"buyer":{"name":"Grace","email":"grace@home.example"}`)))
 		staff := f.Staff(t)
@@ -28,10 +26,7 @@ func TestBuyersAreFoundByTheBeginningOfTheirNames(t *testing.T) {
 			"viewer": {"gr": {"sold-to-1", "sold-to-0"}, "hopper": nil, "o@": nil},
 		} {
 			for typed, want := range all {
-				found, err := f.FindBuyer(t.Context(), staff[who], "ada", typed)
-				if err != nil {
-					t.Fatal(err)
-				}
+				found := must.Get(f.FindBuyer(t.Context(), staff[who], "ada", typed))(t)
 				var got []string
 				for _, p := range found.Purchases {
 					got = append(got, p.Code)

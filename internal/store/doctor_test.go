@@ -8,6 +8,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/store/sample"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -32,9 +33,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		{"the key file is another's", func(t *testing.T, at dbtest.DB) {
 			storetest.Prepared(t, at)
 			remove(t, keyFile(at))
-			if _, err := keyfile.Create(at.Dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(keyfile.Create(at.Dir))(t)
 		}, "key", health.Fail, "replace it with that one"},
 		{"nobody is an administrator", func(t *testing.T, at dbtest.DB) { storetest.Prepared(t, at) }, "administrator", health.Warn, "No administrator yet"},
 		{"items have no pictures", func(t *testing.T, at dbtest.DB) {
@@ -45,17 +44,13 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 		}, "item pictures", health.OK, "has its pictures"},
 		{"the key file is open to all", func(t *testing.T, at dbtest.DB) {
 			storetest.Prepared(t, at)
-			if err := os.Chmod(keyFile(at), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chmod(keyFile(at), 0o644))
 		}, "key file", health.Fail, "chmod 600"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			at := dbtest.New(t, dbtest.Either(t))
-			if err := os.Chmod(at.Dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chmod(at.Dir, 0o700))
 			c.spoil(t, at)
 			findings := storetest.Unprepared(t, at).Doctor(t.Context())
 			for _, f := range findings {
@@ -143,9 +138,7 @@ func TestDoctorWarnsOfAnImportedKeyThatCantBeOpened(t *testing.T) {
 		f.MustImport(t, storetest.Lines(storetest.KeyText("bob", "unopenable", `"key":"`+strings.Repeat("0123456789abcdef", 2)+`"`)))
 		age(t, f)
 		g := f.Unprepared(t)
-		if err := g.PrepareToServe(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.PrepareToServe(t.Context()))
 		for _, found := range g.Doctor(t.Context()) {
 			if found.Name == "imported keys" && (found.Level != health.Warn || !strings.Contains(found.What, "bob/unopenable")) {
 				t.Errorf("%+v", found)

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -37,9 +39,7 @@ func withoutActivity(t *testing.T, f *storetest.Fixture) {
 	}
 	statements = append(statements, `DROP TABLE activity_days`, `DROP TABLE activity_totals`, `DROP TABLE activity_months`, `DROP TABLE refunded_parts`,
 		`DROP INDEX items_without_picture`, `DROP INDEX media_of_workspace`, `DELETE FROM store_versions WHERE version_id >= 19`)
-	if err := f.DB().Tx(t.Context(), func(tx *storedb.DB) error { return execAll(t.Context(), tx, statements) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.DB().Tx(t.Context(), func(tx *storedb.DB) error { return execAll(t.Context(), tx, statements) }))
 }
 
 // withoutIDs are the statements that bring the tables to those of the version before
@@ -70,18 +70,15 @@ func withoutIDs(engine sqldb.Engine) []string {
 // older makes the store one of the version before purchases had ids.
 func older(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
-	err := f.DB().Session(t.Context(), func(session *storedb.DB) error {
+	must.Do(t, f.DB().Session(t.Context(), func(session *storedb.DB) error {
 		return session.Tx(t.Context(), func(tx *storedb.DB) error { return execAll(t.Context(), tx, withoutIDs(f.Database().Engine())) })
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // manyPurchases writes n purchases of item 1, more than one portion of the migration.
 func manyPurchases(t *testing.T, f *storetest.Fixture, n int) {
 	t.Helper()
-	err := f.DB().Session(t.Context(), func(session *storedb.DB) error {
+	must.Do(t, f.DB().Session(t.Context(), func(session *storedb.DB) error {
 		return session.Tx(t.Context(), func(tx *storedb.DB) error {
 			_, err := tx.Exec(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
 				INSERT INTO purchases (code_digest, code, workspace_id, item_id, license, price, currency, downloaded, sold_at, state, buyer_name, buyer_email)
@@ -89,10 +86,7 @@ func manyPurchases(t *testing.T, f *storetest.Fixture, n int) {
 				FROM n, workspaces w WHERE w.username = 'ada'`, n)
 			return err
 		})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // A migration that is killed goes on at the next start. Purchases, licenses and the
@@ -168,15 +162,11 @@ func TestAServerThatMigratesSaysSo(t *testing.T) {
 		}
 		s = storetest.Opened(t, o)
 		storetest.WantError(t, s.BeginToServe(t.Context()), "migrating")
-		if asked != 0 {
-			t.Error("the start has migrated")
-		}
+		expect.Equalf(t, asked, 0, "the start has migrated")
 		if err := s.PrepareLater(t.Context()); err != nil || asked == 0 {
 			t.Fatalf("asked %d times, %v", asked, err)
 		}
-		if err := s.Ready(t.Context()); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, s.Ready(t.Context()))
 	})
 }
 
@@ -188,9 +178,7 @@ func TestTheAuditLogNamesPurchasesByID(t *testing.T) {
 		if err != nil || p.ID == 0 {
 			t.Fatalf("%+v, %v", p, err)
 		}
-		if _, err := f.EndPurchase(t.Context(), storetest.Operator, "sold", store.StateRefunded); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.EndPurchase(t.Context(), storetest.Operator, "sold", store.StateRefunded))(t)
 		lines, err := f.DB().Audits(t.Context(), peopledb.AuditFilter{Limit: 2})
 		if err != nil || len(lines) != 2 || lines[0].Subject != store.IDText(p.ID) || lines[1].Subject != store.IDText(p.ID) {
 			t.Errorf("%+v, %v", lines, err)
@@ -225,13 +213,10 @@ func TestRekeyKeepsIDsAndClaims(t *testing.T) {
 
 func idsByCode(t *testing.T, f *storetest.Fixture) (list []string) {
 	t.Helper()
-	err := f.Purchases(t.Context(), storetest.Operator, "ada", store.PurchaseFilter{}, func(p store.Purchase) error {
+	must.Do(t, f.Purchases(t.Context(), storetest.Operator, "ada", store.PurchaseFilter{}, func(p store.Purchase) error {
 		list = append(list, p.Code+" "+store.IDText(p.ID))
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	slices.Sort(list)
 	return list
 }
@@ -246,9 +231,7 @@ func TestIDsAreNeverUsedAgain(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		added := f.MustImport(t, storetest.Lines(storetest.ItemText("ada", 7), storetest.ItemText("ada", 9), storetest.PurchaseText("ada", 7, "gone-1"), storetest.PurchaseText("ada", 9, "gone-2")))
 		highest := max(f.Purchase(t, "gone-1").ID, f.Purchase(t, "gone-2").ID)
-		if _, err := f.Transfer.Undo(t.Context(), storetest.Operator, added.ID, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Transfer.Undo(t.Context(), storetest.Operator, added.ID, false))(t)
 		if i, err := newItem(t, f, 0); err != nil || i.ID != 10 {
 			t.Errorf("item %d, %v", i.ID, err)
 		}
@@ -257,9 +240,7 @@ func TestIDsAreNeverUsedAgain(t *testing.T) {
 			t.Errorf("purchase %d, %v, want one above %d", p.ID, err, highest)
 		}
 		second := f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "imported")))
-		if _, err := f.Transfer.Undo(t.Context(), storetest.Operator, second.ID, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Transfer.Undo(t.Context(), storetest.Operator, second.ID, false))(t)
 		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "last")))
 		if last := f.Purchase(t, "last").ID; last <= p.ID+1 {
 			t.Errorf("purchase %d after %d", last, p.ID)

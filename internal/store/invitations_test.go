@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -15,9 +16,7 @@ const newPassword = "four quiet green words"
 func mustInvite(t *testing.T, f *storetest.Fixture, email string, role store.Role) (id, token string) {
 	t.Helper()
 	i, token, err := f.Invite(t.Context(), storetest.Operator, "ada", email, role)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return i.ID, token
 }
 
@@ -64,9 +63,7 @@ func TestAWithdrawnInvitationIsGoodForNobody(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		id, token := mustInvite(t, f, "eve@home.example", store.RoleViewer)
 		storetest.WantError(t, f.WithdrawInvitation(t.Context(), storetest.Operator, "bob", id), "invitation_not_found")
-		if err := f.WithdrawInvitation(t.Context(), storetest.Operator, "ada", id); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.WithdrawInvitation(t.Context(), storetest.Operator, "ada", id))
 		storetest.WantError(t, join(t, f, token, "eve@home.example"), "link_unknown")
 		storetest.WantError(t, f.WithdrawInvitation(t.Context(), storetest.Operator, "ada", id), "invitation_not_found")
 		users, err := f.People().Users(t.Context(), storetest.Operator)
@@ -99,16 +96,11 @@ func TestOfTwoWhoAcceptAnInvitationOneJoins(t *testing.T) {
 func TestAMemberWhoIsInvitedAgainKeepsTheRoleAndTheInvitationStays(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		_, token := mustInvite(t, f, "eve@home.example", store.RoleViewer)
-		if err := join(t, f, token, "eve@home.example"); err != nil {
-			t.Fatal(err)
-		}
-		u, err := f.People().UserNamed(t.Context(), storetest.Operator, "eve@home.example")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, join(t, f, token, "eve@home.example"))
+		u := must.Get(f.People().UserNamed(t.Context(), storetest.Operator, "eve@home.example"))(t)
 		eve := u.Actor(people.Origin{})
 		_, again := mustInvite(t, f, "eve@home.example", store.RoleOwner)
-		_, err = f.Accept(t.Context(), eve, again)
+		_, err := f.Accept(t.Context(), eve, again)
 		storetest.WantError(t, err, "member_exists")
 		if m, err := f.Member(t.Context(), storetest.Operator, "ada", u.ID); err != nil || m.Role != store.RoleViewer {
 			t.Errorf("%+v, %v", m, err)
@@ -129,9 +121,7 @@ func TestTheLastOwnerStaysUnlessAnAdministratorSaysSo(t *testing.T) {
 		storetest.WantError(t, err, "last_owner")
 		_, err = f.RemoveMember(t.Context(), owner, "ada", owner.User)
 		storetest.WantError(t, err, "last_owner")
-		if _, err := f.SetMember(t.Context(), owner, "ada", manager.User, store.RoleOwner); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.SetMember(t.Context(), owner, "ada", manager.User, store.RoleOwner))(t)
 		if _, err := f.RemoveMember(t.Context(), owner, "ada", owner.User); err != nil {
 			t.Error(err)
 		}
@@ -146,13 +136,8 @@ func TestTheLastOwnerStaysUnlessAnAdministratorSaysSo(t *testing.T) {
 func TestAMemberCanBeRemovedFromAStoreWithoutAdministrators(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		_, token := mustInvite(t, f, "eve@home.example", store.RoleOwner)
-		if err := join(t, f, token, "eve@home.example"); err != nil {
-			t.Fatal(err)
-		}
-		u, err := f.People().UserNamed(t.Context(), storetest.Operator, "eve@home.example")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, join(t, f, token, "eve@home.example"))
+		u := must.Get(f.People().UserNamed(t.Context(), storetest.Operator, "eve@home.example"))(t)
 		if _, err := f.People().DeactivateUser(t.Context(), storetest.Operator, u.ID); err != nil {
 			t.Error(err)
 		}
@@ -189,12 +174,8 @@ func TestAnInvitationEndsWithTheRightsOfItsInviter(t *testing.T) {
 			storetest.EitherShops(t, func(t *testing.T, f *storetest.Fixture) {
 				owner := f.Staff(t)["owner"]
 				_, token, err := f.Invite(t.Context(), owner, "ada", "again@home.example", store.RoleOwner)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := end(f, owner); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
+				must.Do(t, end(f, owner))
 				storetest.WantError(t, join(t, f, token, "again@home.example"), "link_unknown")
 				if list, err := f.Invitations(t.Context(), storetest.Operator, "ada"); err != nil || len(list) != 0 {
 					t.Errorf("%v, %v", list, err)
@@ -208,21 +189,15 @@ func TestAnInvitationOfAnAdministratorEndsWithItsRights(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		staff := f.Staff(t)
 		other, err := f.People().SetAdministrator(t.Context(), storetest.Operator, staff["viewer"].User, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		token, again := "", ""
 		for _, one := range []*string{&token, &again} {
 			if _, *one, err = f.Invite(t.Context(), other.Actor(people.Origin{}), "ada", "eve@home.example", store.RoleOwner); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := join(t, f, token, "eve@home.example"); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.People().SetAdministrator(t.Context(), storetest.Operator, other.ID, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, join(t, f, token, "eve@home.example"))
+		must.Get(f.People().SetAdministrator(t.Context(), storetest.Operator, other.ID, false))(t)
 		storetest.WantError(t, join(t, f, again, "other@home.example"), "link_unknown")
 	})
 }
@@ -231,13 +206,9 @@ func TestAnInvitationDoesNotComeBackWithTheRoleOfItsInviter(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		owner := f.Staff(t)["owner"]
 		_, token, err := f.Invite(t.Context(), owner, "ada", "again@home.example", store.RoleOwner)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, role := range []store.Role{store.RoleViewer, store.RoleOwner} {
-			if _, err := f.SetMember(t.Context(), storetest.Operator, "ada", owner.User, role); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.SetMember(t.Context(), storetest.Operator, "ada", owner.User, role))(t)
 		}
 		storetest.WantError(t, join(t, f, token, "again@home.example"), "link_unknown")
 	})

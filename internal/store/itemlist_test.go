@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
@@ -49,19 +51,13 @@ func TestItemsAreListedInEveryOrderBothWays(t *testing.T) {
 				filter.Limit = 7
 				var there, back []int64
 				for more := true; more; {
-					page, err := f.PageItems(t.Context(), storetest.Operator, "ada", filter)
-					if err != nil {
-						t.Fatal(err)
-					}
+					page := must.Get(f.PageItems(t.Context(), storetest.Operator, "ada", filter))(t)
 					there, more = append(there, ids(page.Items)...), page.Older
 					filter.After = page.Items[len(page.Items)-1].ID
 				}
 				filter.After, filter.Before = 0, there[len(there)-1]
 				for more := true; more; {
-					page, err := f.PageItems(t.Context(), storetest.Operator, "ada", filter)
-					if err != nil {
-						t.Fatal(err)
-					}
+					page := must.Get(f.PageItems(t.Context(), storetest.Operator, "ada", filter))(t)
 					back, more = append(ids(page.Items), back...), page.Newer
 					filter.Before = page.Items[0].ID
 				}
@@ -89,27 +85,18 @@ func TestItemsAreFoundByTagAndPublication(t *testing.T) {
 		count := func(filter store.ItemFilter) int {
 			t.Helper()
 			n := 0
-			err := f.EachItem(t.Context(), storetest.Operator, "ada", filter, func(store.Item) error { n++; return nil })
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.EachItem(t.Context(), storetest.Operator, "ada", filter, func(store.Item) error { n++; return nil }))
 			return n
 		}
 		for tag, want := range map[string]int{`50% OFF, "loud"`: 3, "rain": 3, "rai": 0, "50_ off": 0, "<": 0} {
-			if got := count(store.ItemFilter{Tag: tag}); got != want {
-				t.Errorf("tag %q: %d items, want %d", tag, got, want)
-			}
+			expect.Equalf(t, count(store.ItemFilter{Tag: tag}), want, "tag %q: items", tag)
 		}
 		by := storetest.Timestamp("2024-04-02T00:00:00Z")
 		if now, later := count(store.ItemFilter{PublishedBy: by, Tag: "rain"}), count(store.ItemFilter{PublishedBy: by, NotPublished: true, Tag: "rain"}); now != 2 || later != 1 {
 			t.Errorf("%d published, %d later", now, later)
 		}
-		if got := count(store.ItemFilter{IDs: []int64{101, 102, 3}}); got != 2 {
-			t.Errorf("%d of the chosen", got)
-		}
-		if got := count(store.ItemFilter{IDs: []int64{}}); got != 0 {
-			t.Errorf("%d of none chosen", got)
-		}
+		expect.Equalf(t, count(store.ItemFilter{IDs: []int64{101, 102, 3}}), 2, "of the chosen")
+		expect.Equalf(t, count(store.ItemFilter{IDs: []int64{}}), 0, "of none chosen")
 	})
 }
 
@@ -143,16 +130,12 @@ func TestSeveralItemsAreChangedOrSaidNotToBe(t *testing.T) {
 		if i, err := f.ShowItem(t.Context(), storetest.Operator, 3); err != nil || i.Category == "Loops" {
 			t.Errorf("the item of another workspace is %q, %v", i.Category, err)
 		}
-		if got := f.Rows(t, "audit WHERE action = 'item.edit'"); got != 60 {
-			t.Errorf("%d entries", got)
-		}
+		expect.Equalf(t, f.Rows(t, "audit WHERE action = 'item.edit'"), 60, "entries")
 		later, err := f.EditItem(t.Context(), storetest.Operator, 101, func(i *store.Item, _ string) error {
 			i.PublishedAt = countersign.At(storetest.Noon.AddDate(1, 0, 0))
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		changed, err = f.PublishItems(t.Context(), storetest.Operator, "ada", []int64{102, later.ID})
 		if err != nil || changed.Done != 1 || len(changed.Failed) != 1 || changed.Failed[0].ID != 102 || changed.Failed[0].Reason != "The item is already published" {
 			t.Errorf("%+v, %v", changed, err)

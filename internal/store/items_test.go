@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -17,18 +19,13 @@ func TestItemsOfAKeyAreThoseOfItsWorkspace(t *testing.T) {
 		f.MustImport(t, storetest.Lines(storetest.WorkspaceText("eve"), storetest.ItemText("ada", 10), storetest.ItemText("ada", 4)))
 		_, ada := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		_, eve := f.MustCreate(t, store.NewKey{Workspace: "eve"})
-		items, err := f.Validation.Items(t.Context(), f.ActorOf(t, ada), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		items := must.Get(f.Validation.Items(t.Context(), f.ActorOf(t, ada), ""))(t)
 		if got, want := storetest.IDsOf(t, items), []int64{1, 2, 4, 10}; !slices.Equal(got, want) {
 			t.Errorf("items %d, want %d", got, want)
 		}
-		_, err = f.Validation.Items(t.Context(), f.ActorOf(t, eve), "")
+		_, err := f.Validation.Items(t.Context(), f.ActorOf(t, eve), "")
 		storetest.WantError(t, err, "no_items")
-		if storetest.MessageOf(err) != "No items found" {
-			t.Errorf("message %q", storetest.MessageOf(err))
-		}
+		expect.Equalf(t, storetest.MessageOf(err), "No items found", "message")
 		for id, want := range map[int64]string{1: "", 3: "item_not_found", 0: "item_not_found", -1: "item_not_found", 99: "item_not_found", 1 << 62: "item_not_found"} {
 			body, err := f.Validation.Item(t.Context(), f.ActorOf(t, ada), id)
 			if storetest.CodeOf(err) != want || (err == nil) != (body.Text() != "") {
@@ -45,10 +42,7 @@ func TestEachAddressOfAStoreHasItsOwnDefaultPictures(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		for _, base := range []string{"http://10.0.0.1", "http://10.0.0.2", "http://10.0.0.1"} {
-			items, err := f.Validation.Items(t.Context(), f.ActorOf(t, token), base)
-			if err != nil {
-				t.Fatal(err)
-			}
+			items := must.Get(f.Validation.Items(t.Context(), f.ActorOf(t, token), base))(t)
 			for _, item := range storetest.ItemsOf(t, items) {
 				if item.Media.Thumbnail != base+"/media/default/thumbnail.png" || *item.Media.PreviewImage != base+"/media/default/preview.png" {
 					t.Errorf("at %s: %s", base, item.Media.Thumbnail)
@@ -193,9 +187,7 @@ func TestEditedItemsAreServedAtOnce(t *testing.T) {
 			if n := len(storetest.IDsOf(t, items)); n != count || !strings.Contains(string(items.Plain.Body), `"name":"`+name+`"`) {
 				t.Errorf("%d items: %s", n, items.Plain.Body)
 			}
-			if printed := printedName(t, f, a); printed != name {
-				t.Errorf("the purchase prints %q, want %q", printed, name)
-			}
+			expect.Equalf(t, printedName(t, f, a), name, "the purchase prints")
 		}
 		wantNames("Item 1", 2)
 		_, err := f.EditItem(t.Context(), storetest.Operator, 1, func(i *store.Item, _ string) error { return from(`{"name":"Storm"}`)(i) })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
@@ -14,10 +15,7 @@ import (
 // wantVersions wants the versions of an item, newest first, each as version, actor and notes.
 func wantVersions(t *testing.T, f *storetest.Fixture, item int64, want ...string) {
 	t.Helper()
-	all, err := f.ItemVersions(t.Context(), storetest.Operator, item)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(f.ItemVersions(t.Context(), storetest.Operator, item))(t)
 	var got []string
 	for n, v := range all {
 		got = append(got, fmt.Sprintf("%s|%s|%s", v.Version, v.Actor, v.Notes))
@@ -40,13 +38,10 @@ func TestEveryPathKeepsTheVersionsOfAnItem(t *testing.T) {
 			})
 			return err
 		}
-		_, err := f.CreateItem(t.Context(), storetest.Operator, "ada", func(i *store.Item) error {
+		must.Get(f.CreateItem(t.Context(), storetest.Operator, "ada", func(i *store.Item) error {
 			i.ID, i.Name, i.Version, i.Notes = 500, "Rain", "1.0", "First"
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		wantVersions(t, f, 500, "1.0"+by+"First")
 		if err := set("1.0", "Again"); !fault.HasCode(err, "invalid_notes") {
 			t.Errorf("notes without a version: %v", err)
@@ -54,12 +49,8 @@ func TestEveryPathKeepsTheVersionsOfAnItem(t *testing.T) {
 		if err := set("1.1", strings.Repeat("x", 10_001)); !fault.HasCode(err, "invalid_notes") {
 			t.Errorf("long notes: %v", err)
 		}
-		if err := set("1.1", ""); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.SetItemsCategory(t.Context(), storetest.Operator, "ada", []int64{500}, "Loops"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, set("1.1", ""))
+		must.Get(f.SetItemsCategory(t.Context(), storetest.Operator, "ada", []int64{500}, "Loops"))(t)
 		f.MustImport(t, storetest.Lines(storetest.ItemText("ada", 500, `"version":"2.0"`), storetest.ItemText("ada", 501, `"version":"0.1"`), storetest.ItemText("ada", 502, `"version":""`)))
 		f.MustImport(t, storetest.Lines(storetest.ItemText("ada", 500, `"version":"2.0"`, `"name":"Renamed"`)))
 		wantVersions(t, f, 500, "2.0"+by, "1.1"+by, "1.0"+by+"First")
@@ -73,9 +64,7 @@ func TestEveryPathKeepsTheVersionsOfAnItem(t *testing.T) {
 		}
 		wantVersions(t, f, 500, "2.0"+by, "3.0"+by, "2.0"+by, "1.1"+by, "1.0"+by+"First")
 		wantVersions(t, f, 501, "0.1"+by)
-		if err := set("", ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, set("", ""))
 		wantVersions(t, f, 500, ""+by, "2.0"+by, "3.0"+by, "2.0"+by, "1.1"+by, "1.0"+by+"First")
 	})
 }
@@ -87,9 +76,7 @@ func TestVersionsOfARemovedItemAreGone(t *testing.T) {
 		if got := f.Rows(t, "item_versions"); got != before+1 {
 			t.Errorf("%d versions", got-before)
 		}
-		if _, err := f.Transfer.Undo(t.Context(), storetest.Operator, report.ID, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Transfer.Undo(t.Context(), storetest.Operator, report.ID, false))(t)
 		if got := f.Rows(t, "item_versions"); got != before {
 			t.Errorf("%d versions are left", got-before)
 		}
@@ -99,9 +86,7 @@ func TestVersionsOfARemovedItemAreGone(t *testing.T) {
 func TestAMigrationKeepsTheVersionsOfNow(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		older(t, f)
-		if _, err := f.Unprepared(t).Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Unprepared(t).Migrate(t.Context()))(t)
 		wantVersions(t, f.Again(t), 1, "1.2.3||")
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -34,7 +36,7 @@ func importedKeys() string {
 // digests of all keys, and one sealed value that nothing opens.
 func age(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
-	err := f.DB().Tx(t.Context(), func(tx *storedb.DB) error {
+	must.Do(t, f.DB().Tx(t.Context(), func(tx *storedb.DB) error {
 		keys, err := tx.Keys(t.Context())
 		if err != nil {
 			return err
@@ -58,10 +60,7 @@ func age(t *testing.T, f *storetest.Fixture) {
 		}
 		return execAll(t.Context(), tx, append(withoutIDs(f.Database().Engine()),
 			`DELETE FROM meta WHERE name = 'key_digests'`, `DELETE FROM store_versions WHERE version_id > 3`, `DROP TABLE limits`))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func wantOpens(t *testing.T, f *storetest.Fixture, values ...string) {
@@ -81,9 +80,7 @@ func TestAnImportedKeyIsFoundByAKeyedDigest(t *testing.T) {
 		if k.Digest == token.Digest(importedKey) || *k.Previous == token.Digest(importedBefore) {
 			t.Error("whoever reads the database can try short keys against a plain digest")
 		}
-		if made.Digest != token.Digest(value) {
-			t.Error("a key of ours depends on the key file")
-		}
+		expect.Equalf(t, made.Digest, token.Digest(value), "a key of ours depends on the key file")
 		wantOpens(t, f, value, importedKey, importedBefore)
 		f.FillKeyCache(t)
 		wantOpens(t, f, value, importedKey, importedBefore)
@@ -100,9 +97,7 @@ func TestAMigrationKeysTheDigestsOfImportedKeys(t *testing.T) {
 		age(t, f)
 		storetest.WantError(t, f.Unprepared(t).Prepare(t.Context()), "schema_older")
 		g := f.Unprepared(t)
-		if err := g.PrepareToServe(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.PrepareToServe(t.Context()))
 		if backups, _ := filepath.Glob(filepath.Join(f.At.Dir, "backups", "store-*")); len(backups) != 1 {
 			t.Errorf("backups %q", backups)
 		}
@@ -128,16 +123,12 @@ func TestManyServersKeyTheDigestsOnce(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, importedKeys())
 		age(t, f)
-		if _, err := f.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Migrate(t.Context()))(t)
 		var all sync.WaitGroup
 		for range 4 {
 			s := f.Unprepared(t)
 			all.Go(func() {
-				if err := s.Prepare(t.Context()); err != nil {
-					t.Error(err)
-				}
+				expect.NoError(t, s.Prepare(t.Context()))
 			})
 		}
 		all.Wait()
@@ -150,13 +141,9 @@ func TestAnImportKeysADigestThatNothingElseCould(t *testing.T) {
 		f.MustImport(t, importedKeys())
 		age(t, f)
 		g := f.Unprepared(t)
-		if err := g.PrepareToServe(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.PrepareToServe(t.Context()))
 		_, rejected := g.ImportText(t, storetest.Lines(storetest.KeyText("ada", "thief", `"key":"`+importedUnopened+`"`)), transfer.ImportOptions{})
-		if len(rejected) != 1 {
-			t.Errorf("another key took its value: %v", rejected)
-		}
+		expect.Equalf(t, len(rejected), 1, "another key took its value: %v", rejected)
 		g.MustImport(t, importedKeys())
 		if k := g.KeyNamed(t, "bob", "unopenable"); k.Digest == token.Digest(importedUnopened) {
 			t.Error("the digest is still plain")
@@ -169,9 +156,7 @@ func TestARotationKeepsTheImportedValueForItsOverlap(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, importedKeys())
 		_, value, err := f.RotateKey(t.Context(), storetest.Operator, f.KeyNamed(t, "bob", "imported").ID, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		wantOpens(t, f, value, importedKey)
 		f.Clock.Set(storetest.Noon.Add(time.Hour))
 		_, err = f.Validation.Authenticate(t.Context(), importedKey, storetest.Client)
@@ -187,15 +172,12 @@ func TestARekeyWithoutTheKeyFileEndsImportedKeys(t *testing.T) {
 		r := newRekeyable(t, place)
 		remove(t, keyFile(place))
 		f := r.unlocked(t)
-		plan, err := f.PlanRekey(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := must.Get(f.PlanRekey(t.Context()))(t)
 		if !slices.Equal(names(plan.Ended), []string{"bob/imported"}) || !slices.Equal(names(plan.Working()), []string{"ada/plain", "ada/rotated"}) {
 			t.Errorf("ends %q, %q go on working", names(plan.Ended), names(plan.Working()))
 		}
 		f.MustRekey(t)
-		_, err = f.Validation.Authenticate(t.Context(), r.tokens["imported"], storetest.Client)
+		_, err := f.Validation.Authenticate(t.Context(), r.tokens["imported"], storetest.Client)
 		storetest.WantError(t, err, "key_unknown")
 		f.MustImport(t, storetest.Lines(storetest.KeyText("bob", "imported", `"key":"`+r.tokens["imported"]+`"`)))
 		wantOpens(t, f, r.tokens["imported"], r.tokens["plain"])
@@ -214,7 +196,5 @@ func TestAMigrationKeysMoreDigestsThanOneWriteHasTimeFor(t *testing.T) {
 		`CREATE TRIGGER slowly BEFORE UPDATE ON keys FOR EACH ROW EXECUTE FUNCTION slowly()`)
 	o := storetest.OptionsOf(place, f.Clock)
 	o.Longer = -4500 * time.Millisecond // half a second is left for a write
-	if err := storetest.Opened(t, o).PrepareToServe(t.Context()); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, storetest.Opened(t, o).PrepareToServe(t.Context()))
 }

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
 
@@ -28,9 +30,7 @@ func TestAMissingKeyFileIsNotReplacedAndErrorsNameTheRightOne(t *testing.T) {
 		remove(t, keyFile(place))
 		names(first)
 		second, err := keyfile.Create(place.Dir) // fails if there is one
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		names(first, second)
 	})
 }
@@ -38,26 +38,17 @@ func TestAMissingKeyFileIsNotReplacedAndErrorsNameTheRightOne(t *testing.T) {
 func TestKeyGivenAsText(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		elsewhere := t.TempDir()
-		if _, err := keyfile.Create(elsewhere); err != nil {
-			t.Fatal(err)
-		}
-		content, err := os.ReadFile(filepath.Join(elsewhere, keyfile.FileName))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Get(keyfile.Create(elsewhere))(t)
+		content := must.Get(os.ReadFile(filepath.Join(elsewhere, keyfile.FileName)))(t)
 		o := storetest.OptionsOf(place, storetest.NewClock())
 		o.KeyText = string(content)
-		if err := storetest.Opened(t, o).Prepare(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, storetest.Opened(t, o).Prepare(t.Context()))
 		if _, err := os.Stat(keyFile(place)); err == nil {
 			t.Error("a key file was made although the key is given")
 		}
-		if err := storetest.Opened(t, o).Prepare(t.Context()); err != nil {
-			t.Errorf("the second time: %v", err)
-		}
+		expect.NoErrorf(t, storetest.Opened(t, o).Prepare(t.Context()), "the second time")
 		o.KeyText = "something else"
-		err = storetest.Opened(t, o).Prepare(t.Context())
+		err := storetest.Opened(t, o).Prepare(t.Context())
 		storetest.WantError(t, err, "key_unreadable")
 		if strings.Contains(storetest.MessageOf(err), "something else") {
 			t.Errorf("message %q shows what was given", storetest.MessageOf(err))
@@ -78,12 +69,7 @@ func TestSecondDataFolderOnOneDatabase(t *testing.T) {
 	if !strings.Contains(storetest.MessageOf(err), keyfile.KeyName(f.Gate().Box().Check())) {
 		t.Errorf("message %q does not say which key file belongs here", storetest.MessageOf(err))
 	}
-	content, err := os.ReadFile(keyFile(place))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(keyFile(place)))(t)
 	write(t, keyFile(second), string(content))
-	if err := storetest.Unprepared(t, second).Prepare(t.Context()); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, storetest.Unprepared(t, second).Prepare(t.Context()))
 }

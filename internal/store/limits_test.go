@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -55,9 +57,7 @@ func TestServersOnOneDatabaseShareTheirLimits(t *testing.T) {
 		t.Errorf("%d rows", got)
 	}
 	second.LeaveLimits(t.Context())
-	if got := first.Rows(t, "limits"); got != 4 {
-		t.Errorf("%d rows after a server has left", got)
-	}
+	expect.Equalf(t, first.Rows(t, "limits"), 4, "rows after a server has left")
 }
 
 func TestServersOnOneDatabaseShareFailedSignIns(t *testing.T) {
@@ -85,9 +85,7 @@ func TestServersOnOneDatabaseShareFailedSignIns(t *testing.T) {
 	}
 	exchange()
 	for name, f := range map[string]*storetest.Fixture{"first": first, "second": second} {
-		if got := signIn(f, "bob@secret.example"); got != "rate_limited" {
-			t.Errorf("ten failures at two servers, and the %s one says %q", name, got)
-		}
+		expect.Equalf(t, signIn(f, "bob@secret.example"), "rate_limited", "ten failures at two servers, and the %s one says", name)
 	}
 	if rows := first.Dump(t, "limits"); strings.Contains(rows, "secret") || strings.Contains(rows, "192.0.2.7") {
 		t.Errorf("rows: %s", rows)
@@ -167,9 +165,7 @@ func TestLimitsAreWrittenInTheBackground(t *testing.T) {
 		guard.Fail(netip.MustParseAddr("192.0.2.2"))
 		before := f.Dump(t, "limits")
 		f.ExchangeLimits(t.Context(), false)
-		if got := f.Dump(t, "limits"); got != before {
-			t.Errorf("one failure was worth a write: %s", got)
-		}
+		expect.Equalf(t, f.Dump(t, "limits"), before, "one failure was worth a write")
 	})
 }
 
@@ -180,12 +176,8 @@ func TestCountsOfLimitsAreBounded(t *testing.T) {
 			counts = append(counts, limit.Count{Name: fmt.Sprintf("192.0.2.%d/32", i), N: 1 + i%20, Ends: storetest.Noon.Add(time.Minute)})
 		}
 		ended := limit.Count{Name: "198.51.100.1/32", N: 100, Ends: storetest.Noon}
-		if err := f.DB().AddLimits(t.Context(), storetest.Noon, append(counts, ended)); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.DB().PruneLimits(t.Context(), storetest.Noon, 10); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.DB().AddLimits(t.Context(), storetest.Noon, append(counts, ended)))
+		must.Do(t, f.DB().PruneLimits(t.Context(), storetest.Noon, 10))
 		left, err := f.DB().Limits(t.Context(), storetest.Noon, 100)
 		if err != nil || len(left) != 10 {
 			t.Fatalf("%d are left, %v", len(left), err)
@@ -202,9 +194,7 @@ func TestACountThatIsOverBeginsAnew(t *testing.T) {
 	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
 		add := func(now time.Time, n int) limit.Count {
 			t.Helper()
-			if err := f.DB().AddLimits(t.Context(), now, []limit.Count{{Name: "192.0.2.1/32", N: n, Ends: now.Add(time.Minute)}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.DB().AddLimits(t.Context(), now, []limit.Count{{Name: "192.0.2.1/32", N: n, Ends: now.Add(time.Minute)}}))
 			list, err := f.DB().Limits(t.Context(), now, 10)
 			if err != nil || len(list) != 1 {
 				t.Fatalf("%v, %v", list, err)

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -21,32 +23,19 @@ import (
 // migrate creates the tables of some schemas, as another build would.
 func migrate(t *testing.T, place dbtest.DB, schemas ...sqldb.Schema) {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, store.DatabaseName), Schemas: schemas})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, store.DatabaseName), Schemas: schemas}))(t)
 	defer db.Close()
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
 }
 
 // withContent writes what every store that was ever prepared has: the check value
 // of its key file.
 func withContent(t *testing.T, place dbtest.DB) {
 	t.Helper()
-	box, err := keyfile.Create(place.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, store.DatabaseName)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := must.Get(keyfile.Create(place.Dir))(t)
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, store.DatabaseName)}))(t)
 	defer db.Close()
-	if err := db.Queries().SetMeta(t.Context(), keyfile.CheckName, box.Check()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Queries().SetMeta(t.Context(), keyfile.CheckName, box.Check()))
 }
 
 func TestMigrateBacksUpWhatIsOlderAndHasContent(t *testing.T) {
@@ -57,10 +46,7 @@ func TestMigrateBacksUpWhatIsOlderAndHasContent(t *testing.T) {
 		migrate(t, place, peopledb.Schema)
 		withContent(t, place)
 		s := storetest.Unprepared(t, place)
-		backup, err := s.Migrate(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		backup := must.Get(s.Migrate(t.Context()))(t)
 		if info, err := os.Stat(backup); err != nil || info.Size() == 0 || filepath.Dir(backup) != filepath.Join(place.Dir, "backups") {
 			t.Errorf("backup %q: %v", backup, err)
 		}
@@ -76,9 +62,7 @@ func TestMigrateBacksUpWhatIsOlderAndHasContent(t *testing.T) {
 				t.Errorf("step %+v is not applied", step)
 			}
 		}
-		if err := s.Prepare(t.Context()); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, s.Prepare(t.Context()))
 	})
 }
 
@@ -122,18 +106,14 @@ func TestAMigrationWaitsForTheBackupOfAnotherProcess(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		older(t, f)
 		folder := filepath.Join(f.At.Dir, "backups")
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(folder, 0o700))
 		other := flock.New(filepath.Join(folder, "store.lock"))
 		if locked, err := other.TryLock(); err != nil || !locked {
 			t.Fatal(locked, err)
 		}
 		migratesLater(t, f, "waits for a backup", 1, func(s *store.Store, _ int) {
 			storetest.WantError(t, s.Ready(t.Context()), "migrating")
-			if err := other.Unlock(); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, other.Unlock())
 		})
 	})
 }

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -19,14 +21,10 @@ import (
 // file, or everything in it.
 func lost(t *testing.T, place dbtest.DB, file bool) {
 	t.Helper()
-	if err := storetest.Prepared(t, place).Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, storetest.Prepared(t, place).Close())
 	if place.Engine == dbtest.SQLite {
 		for _, end := range []string{"", "-wal", "-shm"} {
-			if err := os.RemoveAll(filepath.Join(place.Dir, store.DatabaseName+end)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.RemoveAll(filepath.Join(place.Dir, store.DatabaseName+end)))
 		}
 		if file {
 			write(t, filepath.Join(place.Dir, store.DatabaseName), "")
@@ -67,9 +65,7 @@ func TestKeyFileBesideNoDatabaseIsNotANewStore(t *testing.T) {
 				t.Errorf("the folder held %v, and holds %v", before, after)
 			}
 			for _, name := range []string{keyfile.FileName, "store.commits"} {
-				if err := os.RemoveAll(filepath.Join(place.Dir, name)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.RemoveAll(filepath.Join(place.Dir, name)))
 			}
 		}
 		storetest.WantError(t, storetest.Unprepared(t, place).Prepare(t.Context()), "")
@@ -79,10 +75,7 @@ func TestKeyFileBesideNoDatabaseIsNotANewStore(t *testing.T) {
 // fileNames lists the files of a folder, without those that SQLite makes to read one.
 func fileNames(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(dir))(t)
 	var list []string
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), "-wal") && !strings.HasSuffix(e.Name(), "-shm") {
@@ -95,22 +88,13 @@ func fileNames(t *testing.T, dir string) []string {
 func TestAKeyFromTheEnvironmentIsNoKeyFile(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		elsewhere := t.TempDir()
-		if _, err := keyfile.Create(elsewhere); err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(filepath.Join(elsewhere, keyfile.FileName))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Get(keyfile.Create(elsewhere))(t)
+		text := must.Get(os.ReadFile(filepath.Join(elsewhere, keyfile.FileName)))(t)
 		o := storetest.OptionsOf(place, storetest.NewClock())
 		o.KeyText = string(text)
 		s := storetest.Opened(t, o)
-		if err := s.PrepareToServe(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Ready(t.Context()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, s.PrepareToServe(t.Context()))
+		expect.NoError(t, s.Ready(t.Context()))
 	})
 }
 
@@ -146,9 +130,7 @@ func TestReadyOnlyWithItsContent(t *testing.T) {
 				}
 				t.Run(engine, func(t *testing.T) {
 					f := storetest.Prepared(t, storetest.EmptyStore.New(t, engine))
-					if err := f.Ready(t.Context()); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, f.Ready(t.Context()))
 					c.spoil(t, f)
 					for f.Database().Ping(t.Context()) != nil { // connections that were ended
 					}
@@ -163,18 +145,14 @@ func TestReadyOnlyWithItsContent(t *testing.T) {
 
 func removeFile(t *testing.T, f *storetest.Fixture, end string) {
 	t.Helper()
-	if err := os.Remove(filepath.Join(f.At.Dir, store.DatabaseName+end)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(f.At.Dir, store.DatabaseName+end)))
 }
 
 // behind is a store whose database is an older copy than its commit file.
 func behind(t *testing.T) *storetest.Fixture {
 	t.Helper()
 	f := storetest.Prepared(t, storetest.TwoShopsStore.New(t, dbtest.SQLite))
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Close())
 	write(t, sqldb.CommitFile(filepath.Join(f.At.Dir, store.DatabaseName)), "00000000000000000009\n")
 	return f
 }

@@ -11,7 +11,9 @@ import (
 	"testing/fstest"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -31,13 +33,9 @@ func TestFirstRunMakesTablesAndAKeyFile(t *testing.T) {
 		if err != nil || info.Mode() != 0o600 {
 			t.Errorf("the key file: %v, %v", info, err)
 		}
-		if err := f.Ready(t.Context()); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, f.Ready(t.Context()))
 		f.Again(t).MustImport(t, storetest.TwoShops)
-		if got := f.Rows(t, "items"); got != 3 {
-			t.Errorf("%d items", got)
-		}
+		expect.Equalf(t, f.Rows(t, "items"), 3, "items")
 	})
 }
 
@@ -49,9 +47,7 @@ func TestManyFirstRunsAtOnce(t *testing.T) {
 		for i := range stores {
 			stores[i] = storetest.Unprepared(t, place)
 			work.Go(func() {
-				if err := stores[i].Prepare(t.Context()); err != nil {
-					t.Error(err)
-				}
+				expect.NoError(t, stores[i].Prepare(t.Context()))
 			})
 		}
 		work.Wait()
@@ -88,9 +84,7 @@ func TestPrepareByState(t *testing.T) {
 		{"a first run that was killed before the key file", func(t *testing.T, place dbtest.DB) { migrate(t, place, storedb.Schemas...) }, "", "", ""},
 		{"a first run that was killed after the key file", func(t *testing.T, place dbtest.DB) {
 			migrate(t, place, storedb.Schemas...)
-			if _, err := keyfile.Create(place.Dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(keyfile.Create(place.Dir))(t)
 		}, "", "", ""},
 		{"no key file beside a store", func(t *testing.T, place dbtest.DB) {
 			storetest.Prepared(t, place)
@@ -99,9 +93,7 @@ func TestPrepareByState(t *testing.T) {
 		{"the key file of another store", func(t *testing.T, place dbtest.DB) {
 			storetest.Prepared(t, place)
 			remove(t, keyFile(place))
-			if _, err := keyfile.Create(place.Dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(keyfile.Create(place.Dir))(t)
 		}, "key_mismatch", "key_mismatch", "replace it with that one"},
 		{"a key file that can't be read", func(t *testing.T, place dbtest.DB) {
 			storetest.Prepared(t, place)
@@ -133,16 +125,12 @@ func TestPrepareByState(t *testing.T) {
 
 func remove(t *testing.T, path string) {
 	t.Helper()
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 }
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 func TestFolderThatCannotBeMade(t *testing.T) {

@@ -208,18 +208,17 @@ type PurchaseTerms struct {
 }
 
 // SetPurchase lets change alter the terms of a purchase, by the rules of an import. Terms
-// that stay the same change nothing. Licenses that were issued stay.
-func (s *Store) SetPurchase(ctx context.Context, a people.Actor, text string, change func(*PurchaseTerms)) (Purchase, error) {
-	return s.RevisePurchase(ctx, a, text, "", change)
-}
-
-func (s *Store) setPurchase(ctx context.Context, a people.Actor, text string, change func(Purchase, *PurchaseTerms) error) (Purchase, error) {
+// that stay the same change nothing. Licenses that were issued stay. Terms that somebody saw with the
+// revision seen and that have changed since are an error of kind Precondition (purchase_changed). An empty
+// revision is not checked.
+func (s *Store) SetPurchase(ctx context.Context, a people.Actor, text, seen string, change func(*PurchaseTerms)) (Purchase, error) {
 	return s.changePurchase(ctx, a, text, actionSetPurchase, func(tx *storedb.DB, p *Purchase, e *people.Event) error {
+		if seen != "" && TermsRevision(*p) != seen {
+			return errTermsChanged
+		}
 		before := presentTerms(*p)
 		after := before
-		if err := change(*p, &after); err != nil {
-			return err
-		}
+		change(&after)
 		e.Before, e.After = describeTerms(before, after)
 		if e.After == "" {
 			return errSame
@@ -259,19 +258,6 @@ func presentTerms(p Purchase) PurchaseTerms {
 func TermsRevision(p Purchase) string { return rules.Revision(presentTerms(p)) }
 
 var errTermsChanged = fault.New(countersign.KindPrecondition, "purchase_changed", "The purchase changed after you opened it. Nothing was saved. Check it and try again")
-
-// RevisePurchase is [Store.SetPurchase] for terms that somebody saw with the revision seen. The error
-// is of kind Precondition (purchase_changed) when they have changed since. An empty revision is
-// not checked.
-func (s *Store) RevisePurchase(ctx context.Context, a people.Actor, text, seen string, change func(*PurchaseTerms)) (Purchase, error) {
-	return s.setPurchase(ctx, a, text, func(p Purchase, terms *PurchaseTerms) error {
-		if seen != "" && TermsRevision(p) != seen {
-			return errTermsChanged
-		}
-		change(terms)
-		return nil
-	})
-}
 
 // describeTerms describes the terms that differ, for the audit log.
 func describeTerms(before, after PurchaseTerms) (was, is string) {

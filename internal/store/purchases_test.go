@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -44,9 +45,7 @@ func TestCreatePurchase(t *testing.T) {
 				t.Errorf("%s: %v, want the code %q", c.name, err, c.want)
 			}
 			if err != nil {
-				if f.Rows(t, "purchases") != before {
-					t.Errorf("%s: a purchase was written", c.name)
-				}
+				expect.Equalf(t, f.Rows(t, "purchases"), before, "%s: a purchase was written", c.name)
 				continue
 			}
 			valid, err := f.Validation.Validate(t.Context(), actor, made.Code)
@@ -118,9 +117,7 @@ func TestRestorePurchase(t *testing.T) {
 				t.Errorf("%s: %v, want the code %q", c.code, err, c.want)
 			}
 			if err != nil {
-				if len(f.Audits(t)) != written {
-					t.Errorf("%s: an entry in the audit log", c.code)
-				}
+				expect.Equalf(t, len(f.Audits(t)), written, "%s: an entry in the audit log", c.code)
 				continue
 			}
 			if p.State != store.StateActive || !p.StateAt.IsZero() {
@@ -170,7 +167,7 @@ func TestSetPurchase(t *testing.T) {
 			was, err := f.Validation.Validate(t.Context(), actor, code) // and caches it
 			storetest.WantError(t, err, "")
 			written := len(f.Audits(t))
-			_, err = f.SetPurchase(t.Context(), storetest.Operator, code, c.change)
+			_, err = f.SetPurchase(t.Context(), storetest.Operator, code, "", c.change)
 			if storetest.CodeOf(err) != c.want {
 				t.Errorf("%s: %v, want the code %q", c.name, err, c.want)
 			}
@@ -189,7 +186,7 @@ func TestSetPurchase(t *testing.T) {
 				t.Errorf("%s: %+v", c.name, e)
 			}
 		}
-		_, err := f.SetPurchase(t.Context(), storetest.Operator, "nowhere", func(*store.PurchaseTerms) {})
+		_, err := f.SetPurchase(t.Context(), storetest.Operator, "nowhere", "", func(*store.PurchaseTerms) {})
 		storetest.WantError(t, err, "purchase_not_found")
 	})
 }
@@ -208,7 +205,7 @@ func termsOf(p countersign.Purchase) store.PurchaseTerms {
 func TestSetPurchaseLeavesOddSupportAlone(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "odd", `"supported_until":"2020-01-01T00:00:00Z"`)))
-		p, err := f.SetPurchase(t.Context(), storetest.Operator, "odd", func(p *store.PurchaseTerms) { p.Downloaded = true })
+		p, err := f.SetPurchase(t.Context(), storetest.Operator, "odd", "", func(p *store.PurchaseTerms) { p.Downloaded = true })
 		if err != nil || !p.Downloaded || p.SupportedUntil != storetest.Timestamp("2020-01-01T00:00:00Z") {
 			t.Errorf("%+v, %v", p, err)
 		}
@@ -256,7 +253,7 @@ func TestTheBuyerOfAPurchaseIsCorrectedWithoutAppearingInTheLog(t *testing.T) {
 			{"Grace", "grace@home.example", "", "buyer's name: changed, buyer's e-mail: changed"},
 			{"Grace", "", "buyer's e-mail: earlier", "buyer's e-mail: none"},
 		} {
-			p, err := f.SetPurchase(t.Context(), storetest.Operator, "of-grace", func(p *store.PurchaseTerms) { p.BuyerName, p.BuyerEmail = c.name, c.email })
+			p, err := f.SetPurchase(t.Context(), storetest.Operator, "of-grace", "", func(p *store.PurchaseTerms) { p.BuyerName, p.BuyerEmail = c.name, c.email })
 			if err != nil || p.BuyerName != c.name || p.BuyerEmail != c.email {
 				t.Fatalf("%+v, %v", p, err)
 			}
@@ -268,7 +265,7 @@ func TestTheBuyerOfAPurchaseIsCorrectedWithoutAppearingInTheLog(t *testing.T) {
 				t.Errorf("read as %+v, %v", read.Purchase, err)
 			}
 		}
-		if _, err := f.SetPurchase(t.Context(), storetest.Operator, "of-grace", func(p *store.PurchaseTerms) { p.BuyerEmail = "grace" }); storetest.CodeOf(err) != "invalid" {
+		if _, err := f.SetPurchase(t.Context(), storetest.Operator, "of-grace", "", func(p *store.PurchaseTerms) { p.BuyerEmail = "grace" }); storetest.CodeOf(err) != "invalid" {
 			t.Error(err)
 		}
 	})
@@ -299,16 +296,10 @@ func TestRecordedPurchasesRevealLittleOfTheCodesOfOthers(t *testing.T) {
 			{"a code of nobody is refused as well", "nobody's", "code_clashes"},
 			{"a new code is not a guess", "", ""},
 		} {
-			if got := record(manager, c.code); got != c.want {
-				t.Errorf("%s: %q, want %q", c.rule, got, c.want)
-			}
+			expect.Equalf(t, record(manager, c.code), c.want, "%s", c.rule)
 		}
-		if got := record(storetest.Operator, "his-100"); got != "purchase_exists" {
-			t.Errorf("the operator: %q", got)
-		}
+		expect.Equalf(t, record(storetest.Operator, "his-100"), "purchase_exists", "the operator")
 		f.Clock.Set(storetest.Noon.Add(time.Hour))
-		if got := record(manager, "his-100"); got != "purchase_exists" {
-			t.Errorf("an hour later: %q", got)
-		}
+		expect.Equalf(t, record(manager, "his-100"), "purchase_exists", "an hour later")
 	})
 }

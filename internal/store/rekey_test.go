@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
@@ -32,9 +34,7 @@ func newRekeyable(t *testing.T, place dbtest.DB) rekeyable {
 	_, r.tokens["plain"] = r.MustCreate(t, store.NewKey{Workspace: "ada", Name: "plain"})
 	k, first := r.MustCreate(t, store.NewKey{Workspace: "ada", Name: "rotated"})
 	_, second, err := r.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r.tokens["rotated"], r.tokens["rotated before"] = second, first
 	return r
 }
@@ -88,16 +88,10 @@ func names(keys []store.Key) (list []string) {
 // them, the one in place first.
 func keyFiles(t *testing.T, dir string) (list []string) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, keyfile.FileName+"*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := must.Get(filepath.Glob(filepath.Join(dir, keyfile.FileName+"*")))(t)
 	slices.Sort(paths)
 	for _, path := range paths {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(path))(t)
 		box, err := keyfile.Parse(string(content))
 		if err != nil {
 			list = append(list, "unreadable")
@@ -120,17 +114,13 @@ func TestRekey(t *testing.T) {
 		{"without it, what was sealed is dropped", func(t *testing.T, place dbtest.DB) { remove(t, keyFile(place)) }, true, 0},
 		{"with another's, what was sealed is dropped and the file kept", func(t *testing.T, place dbtest.DB) {
 			remove(t, keyFile(place))
-			if _, err := keyfile.Create(place.Dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(keyfile.Create(place.Dir))(t)
 		}, true, 1},
 		{"with half a file, what was sealed is dropped and the file kept", func(t *testing.T, place dbtest.DB) {
 			write(t, keyFile(place), "countersign-key-1:AAAA")
 		}, true, 1},
 		{"with an abandoned successor, that is forgotten", func(t *testing.T, place dbtest.DB) {
-			if _, err := keyfile.Stage(place.Dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(keyfile.Stage(place.Dir))(t)
 		}, false, 1},
 	}
 	for _, c := range cases {
@@ -141,14 +131,8 @@ func TestRekey(t *testing.T) {
 				c.before(t, place)
 				aside := keyFiles(t, place.Dir)
 				f := r.unlocked(t)
-				plan, err := f.PlanRekey(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				done, err := f.Rekey(t.Context(), storetest.Operator)
-				if err != nil {
-					t.Fatal(err)
-				}
+				plan := must.Get(f.PlanRekey(t.Context()))(t)
+				done := must.Get(f.Rekey(t.Context(), storetest.Operator))(t)
 				want := []string(nil)
 				if c.dropped {
 					want = []string{"ada/plain", "ada/rotated", "bob/imported"}
@@ -202,9 +186,7 @@ func TestRekeyOfManyPurchases(t *testing.T) {
 				t.Errorf("code %d: %+v, %v", i, got, err)
 			}
 		}
-		if got := f.Rows(t, "purchases"); got != n {
-			t.Errorf("%d purchases", got)
-		}
+		expect.Equalf(t, f.Rows(t, "purchases"), n, "purchases")
 	})
 }
 
@@ -229,9 +211,7 @@ func TestInterruptedRekeyIsFinished(t *testing.T) {
 	}
 	next := map[string]func(t *testing.T, f *storetest.Fixture){
 		"a command": func(t *testing.T, f *storetest.Fixture) {
-			if err := f.Prepare(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Prepare(t.Context()))
 		},
 		"another rekey": func(t *testing.T, f *storetest.Fixture) {
 			plan, err := f.PlanRekey(t.Context())
@@ -246,16 +226,10 @@ func TestInterruptedRekeyIsFinished(t *testing.T) {
 			t.Run(when+", then "+who, func(t *testing.T) {
 				storetest.TwoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
 					r := newRekeyable(t, place)
-					oldFile, err := os.ReadFile(keyFile(place))
-					if err != nil {
-						t.Fatal(err)
-					}
+					oldFile := must.Get(os.ReadFile(keyFile(place)))(t)
 					f := r.unlocked(t)
 					f.MustRekey(t)
-					newFile, err := os.ReadFile(keyFile(place))
-					if err != nil {
-						t.Fatal(err)
-					}
+					newFile := must.Get(os.ReadFile(keyFile(place)))(t)
 					for _, path := range asideFiles(t, place) {
 						remove(t, path)
 					}
@@ -283,11 +257,7 @@ func TestInterruptedRekeyIsFinished(t *testing.T) {
 // asideFiles lists the key files that are not in place.
 func asideFiles(t *testing.T, place dbtest.DB) []string {
 	t.Helper()
-	paths, err := filepath.Glob(keyFile(place) + ".*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return paths
+	return must.Get(filepath.Glob(keyFile(place) + ".*"))(t)
 }
 
 func TestRekeyThatFailsChangesNothing(t *testing.T) {
@@ -299,9 +269,7 @@ func TestRekeyThatFailsChangesNothing(t *testing.T) {
 			refuse = []string{`ALTER TABLE audit ADD CHECK (action <> 'store.rekey')`}
 		}
 		for _, statement := range refuse {
-			if _, err := q.Exec(t.Context(), statement); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(q.Exec(t.Context(), statement))(t)
 		}
 		if _, err := r.unlocked(t).Rekey(t.Context(), storetest.Operator); err == nil {
 			t.Fatal("it went through")
@@ -320,11 +288,7 @@ func TestRekeyRefuses(t *testing.T) {
 	storetest.WantError(t, err, "schema_empty")
 	content := func() string {
 		storetest.Prepared(t, place)
-		text, err := os.ReadFile(keyFile(place))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
+		return string(must.Get(os.ReadFile(keyFile(place)))(t))
 	}()
 	o := storetest.OptionsOf(place, c)
 	o.KeyText = content

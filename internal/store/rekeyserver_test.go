@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -28,9 +30,7 @@ func TestImportThatMeetsARekeyWritesNothing(t *testing.T) {
 			}
 		}), transfer.ImportOptions{})
 		storetest.WantError(t, err, "key_replaced")
-		if f.Rows(t, "purchases") != 0 {
-			t.Error("purchases were written")
-		}
+		expect.Equalf(t, f.Rows(t, "purchases"), 0, "purchases were written")
 		_, err = f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular"})
 		storetest.WantError(t, err, "key_replaced")
 		_, _, err = f.CreateKey(t.Context(), storetest.Operator, store.NewKey{Workspace: "ada", Name: "a", Class: store.ClassSecret})
@@ -90,9 +90,7 @@ func TestServerStopsWhenItsKeyFileWasReplaced(t *testing.T) {
 func TestRekeyRefusesWhileTheKeyFileCantBeRead(t *testing.T) {
 	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
 		path := filepath.Join(f.At.Dir, keyfile.FileName)
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(path))
 		if err := os.Mkdir(path, 0o700); err != nil { // can't be read, also not by root
 			t.Fatal(err)
 		}

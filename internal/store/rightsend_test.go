@@ -10,7 +10,9 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
@@ -49,18 +51,14 @@ func whileWaiting(t *testing.T, f *storetest.Fixture, act func(*storedb.DB) erro
 	for f.Database().Status().WritesWaiting == 0 && len(called) == 0 {
 		runtime.Gosched()
 	}
-	if len(called) != 0 {
-		t.Error("it did not wait for a connection that writes")
-	}
+	expect.Equalf(t, len(called), 0, "it did not wait for a connection that writes")
 	close(first)
 	err := <-ended
 	close(free)
 	for range connections - 1 {
 		err = errors.Join(err, <-ended)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return <-called
 }
 
@@ -69,21 +67,12 @@ func TestRightsCountWhenSomethingIsWritten(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "a-code"), storetest.PurchaseText("ada", 1, "licensed")))
 		issued := f.Issue(t, "licensed", "shop.example")
-		sold, err := f.Validation.Show(t.Context(), storetest.Operator, "a-code")
-		if err != nil {
-			t.Fatal(err)
-		}
-		waiting, err := f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		sold := must.Get(f.Validation.Show(t.Context(), storetest.Operator, "a-code"))(t)
+		waiting := must.Get(f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales())))(t)
 		invited, _ := mustInvite(t, f, "eve@home.example", store.RoleViewer)
 		k, _ := f.MustCreate(t, store.NewKey{Workspace: "ada", Name: "till"})
 		owner := f.Staff(t)["owner"]
-		ada, err := f.Workspace(t.Context(), storetest.Operator, "ada")
-		if err != nil {
-			t.Fatal(err)
-		}
+		ada := must.Get(f.Workspace(t.Context(), storetest.Operator, "ada"))(t)
 		ctx := t.Context()
 		for name, call := range map[string]func() error{
 			"CreateKey": func() error {
@@ -112,7 +101,7 @@ func TestRightsCountWhenSomethingIsWritten(t *testing.T) {
 				return err
 			},
 			"Revoke":          func() error { _, err := f.Licensing.Revoke(ctx, owner, issued.ID); return err },
-			"SetRule":         func() error { _, err := f.Licensing.SetRule(ctx, owner, 1, func(*licensing.Rule) {}); return err },
+			"SetRule":         func() error { _, err := f.Licensing.SetRule(ctx, owner, 1, "", func(*licensing.Rule) {}); return err },
 			"Remove an image": func() error { _, err := f.Media.RemoveProfile(ctx, owner, "ada", media.Avatar); return err },
 			"Download link": func() error {
 				_, _, err := f.Media.CreateLink(ctx, owner, sold.Purchase.ID, time.Hour)
@@ -130,9 +119,7 @@ func TestRightsCountWhenSomethingIsWritten(t *testing.T) {
 				t.Errorf("%s after the end of the role: %v", name, err)
 			}
 			again := store.Member{User: owner.User, Role: store.RoleOwner, Since: sqldb.Time{Time: storetest.Noon}}
-			if err := f.DB().Tx(ctx, func(tx *storedb.DB) error { return tx.SetMember(ctx, ada.ID, again) }); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.DB().Tx(ctx, func(tx *storedb.DB) error { return tx.SetMember(ctx, ada.ID, again) }))
 		}
 	})
 }
@@ -160,9 +147,7 @@ func TestTheRightsOfAnAdministratorCountWhenSomethingIsWritten(t *testing.T) {
 			if !fault.HasCode(err, "not_allowed") && !fault.HasCode(err, "workspace_not_found") {
 				t.Errorf("%s after the end of the rights: %v", name, err)
 			}
-			if err := f.DB().Tx(ctx, func(tx *storedb.DB) error { return tx.AddAdministrator(ctx, admin.User) }); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.DB().Tx(ctx, func(tx *storedb.DB) error { return tx.AddAdministrator(ctx, admin.User) }))
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
@@ -26,14 +27,8 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 		k, _ := f.MustCreate(t, store.NewKey{Workspace: "ada", Name: "till"})
 		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "a-code"), storetest.PurchaseText("ada", 1, "licensed")))
 		issued := f.Issue(t, "licensed", "shop.example")
-		sold, err := f.Validation.Show(ctx, storetest.Operator, "a-code")
-		if err != nil {
-			t.Fatal(err)
-		}
-		waiting, err := f.Transfer.Upload(ctx, storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		sold := must.Get(f.Validation.Show(ctx, storetest.Operator, "a-code"))(t)
+		waiting := must.Get(f.Transfer.Upload(ctx, storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales())))(t)
 		staff := f.Staff(t)
 		viewer := staff["viewer"].User
 		type rule struct {
@@ -130,14 +125,14 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			"ItemVersions": {"viewer", func(a people.Actor) error { _, err := f.ItemVersions(ctx, a, 1); return err }},
 			"FindBuyer":    {"viewer", func(a people.Actor) error { _, err := f.FindBuyer(ctx, a, "ada", "grace"); return err }},
 			"SetRule": {"manager", func(a people.Actor) error {
-				_, err := f.Licensing.SetRule(ctx, a, 1, func(*licensing.Rule) {})
+				_, err := f.Licensing.SetRule(ctx, a, 1, "", func(*licensing.Rule) {})
 				return err
 			}},
 			"CreatePurchase":  {"manager", func(a people.Actor) error { _, err := f.CreatePurchase(ctx, a, "ada", store.Purchase{}); return err }},
 			"EndPurchase":     {"manager", func(a people.Actor) error { _, err := f.EndPurchase(ctx, a, "a-code", store.StateRefunded); return err }},
 			"RestorePurchase": {"manager", func(a people.Actor) error { _, err := f.RestorePurchase(ctx, a, "a-code"); return err }},
 			"SetPurchase": {"manager", func(a people.Actor) error {
-				_, err := f.SetPurchase(ctx, a, "a-code", func(p *store.PurchaseTerms) { p.Downloaded = !p.Downloaded })
+				_, err := f.SetPurchase(ctx, a, "a-code", "", func(p *store.PurchaseTerms) { p.Downloaded = !p.Downloaded })
 				return err
 			}},
 			"Issue": {"manager", func(a people.Actor) error {
@@ -197,10 +192,7 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 
 func TestViewersDoNotReadTheAddressesOfBuyers(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
-		sold, err := f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular", Code: "sold-to-grace", BuyerName: "Grace", BuyerEmail: "grace@home.example"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		sold := must.Get(f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular", Code: "sold-to-grace", BuyerName: "Grace", BuyerEmail: "grace@home.example"}))(t)
 		staff := f.Staff(t)
 		for who, want := range map[string]string{"viewer": "", "manager": sold.BuyerEmail, "owner": sold.BuyerEmail, "administrator": sold.BuyerEmail} {
 			a := staff[who]
@@ -211,9 +203,7 @@ func TestViewersDoNotReadTheAddressesOfBuyers(t *testing.T) {
 			similar, err4 := f.Validation.Nearby(t.Context(), a, "ada", "sold-to-graze")
 			err5 := f.Purchases(t.Context(), a, "ada", store.PurchaseFilter{}, func(p store.Purchase) error { read = append(read, p); return nil })
 			for _, err := range []error{err1, err2, err3, err4, err5} {
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 			}
 			if len(page.Purchases) != 1 || len(similar) != 1 || len(read) != 1 {
 				t.Fatalf("%d, %d and %d purchases", len(page.Purchases), len(similar), len(read))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -22,15 +23,12 @@ func sums(t *testing.T, f *storetest.Fixture) (kept, counted []string) {
 	t.Helper()
 	read := func(days, items string) (all []string) {
 		for _, query := range []string{days, items} {
-			list, err := sqldb.List(t.Context(), f.DB().Queries, func(r sqldb.Row) (string, error) {
+			list := must.Get(sqldb.List(t.Context(), f.DB().Queries, func(r sqldb.Row) (string, error) {
 				var workspace, item, sold, ended, revenue int64
 				var at, currency string
 				err := r.Scan(&workspace, &item, &at, &currency, &sold, &ended, &revenue)
 				return fmt.Sprint(workspace, item, at, currency, sold, ended, revenue), err
-			}, query)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, query))(t)
 			all = append(all, list...)
 		}
 		return all
@@ -53,17 +51,11 @@ func wantSums(t *testing.T, f *storetest.Fixture) {
 // wantSalesByItem compares the sales of whole months with their purchases.
 func wantSalesByItem(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
-	ada, err := f.Workspace(t.Context(), storetest.Operator, "ada")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ada := must.Get(f.Workspace(t.Context(), storetest.Operator, "ada"))(t)
 	for _, year := range []int{2024, 2025, 2026} {
 		from := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
 		until := from.AddDate(1, 0, 0)
-		want, err := f.DB().SalesByItem(t.Context(), ada.ID, from, until)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(f.DB().SalesByItem(t.Context(), ada.ID, from, until))(t)
 		got, err := f.Sales(t.Context(), storetest.Operator, "ada", store.SalesQuery{From: countersign.At(from), Until: countersign.At(until), By: store.SalesByItem})
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
 			t.Errorf("%d: %v %s", year, err, diff)
@@ -77,9 +69,7 @@ func TestSumsOfSalesFollowEveryChangeOfAPurchase(t *testing.T) {
 		id, _, _ := f.ImportToUndo(t) // adds and changes purchases
 		wantSums(t, f)
 		sold, err := f.CreatePurchase(ctx, storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular", Price: 700, Currency: "EUR", Code: "sum-1"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		wantSums(t, f)
 		for _, state := range []store.State{store.StateRefunded, store.StateActive, store.StateChargedBack, store.StateRevoked} {
 			if state == store.StateActive {
@@ -97,13 +87,9 @@ func TestSumsOfSalesFollowEveryChangeOfAPurchase(t *testing.T) {
 				}
 			}
 		}
-		if _, err := f.Transfer.Undo(ctx, storetest.Operator, id, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Transfer.Undo(ctx, storetest.Operator, id, false))(t)
 		wantSums(t, f)
-		if _, err := f.Rekey(ctx, storetest.Operator); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Rekey(ctx, storetest.Operator))(t)
 		wantSums(t, f.Again(t))
 	})
 }
@@ -113,9 +99,7 @@ func TestAMigrationAddsUpSalesOfBefore(t *testing.T) {
 		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "a", `"state":"refunded"`), storetest.PurchaseText("ada", 1, "b")))
 		older(t, f)
 		s := f.Unprepared(t)
-		if _, err := s.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Migrate(t.Context()))(t)
 		wantSums(t, f)
 	})
 }
@@ -130,25 +114,16 @@ func TestSalesByItemAreThoseOfTheTime(t *testing.T) {
 			text = append(text, storetest.PurchaseText("ada", 1, fmt.Sprintf("sold-%d", i), fmt.Sprintf(`"date":%q`, start.Add(time.Duration(r.IntN(800*24))*time.Hour).Format(time.RFC3339))))
 		}
 		f.MustImport(t, storetest.Lines(text...))
-		ada, err := f.Workspace(t.Context(), storetest.Operator, "ada")
-		if err != nil {
-			t.Fatal(err)
-		}
+		ada := must.Get(f.Workspace(t.Context(), storetest.Operator, "ada"))(t)
 		for range 60 {
 			from := start.AddDate(0, 0, r.IntN(500))
 			q := store.SalesQuery{From: countersign.At(from), Until: countersign.At(from.AddDate(0, 0, 1+r.IntN(366))), By: store.SalesByItem}
 			var byDay int64
-			days, err := f.Sales(t.Context(), storetest.Operator, "ada", store.SalesQuery{From: q.From, Until: q.Until, By: store.SalesByDay})
-			if err != nil {
-				t.Fatal(err)
-			}
+			days := must.Get(f.Sales(t.Context(), storetest.Operator, "ada", store.SalesQuery{From: q.From, Until: q.Until, By: store.SalesByDay}))(t)
 			for _, d := range days {
 				byDay += d.Count
 			}
-			items, err := f.Sales(t.Context(), storetest.Operator, "ada", q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			items := must.Get(f.Sales(t.Context(), storetest.Operator, "ada", q))(t)
 			want, err := f.DB().CountPurchases(t.Context(), ada.ID, storedb.PurchaseFilter{From: q.From, Until: q.Until}, 1000)
 			if i := slices.IndexFunc(items, func(s store.Sales) bool { return s.Item == 1 }); err != nil || i < 0 || items[i].Count != want || byDay != want {
 				t.Fatalf("%v to %v: %+v, %d by day, want %d, %v", q.From, q.Until, items, byDay, want, err)
@@ -160,10 +135,7 @@ func TestSalesByItemAreThoseOfTheTime(t *testing.T) {
 // bothSay returns the finding of doctor, which is also that of the page Health.
 func bothSay(t *testing.T, f *storetest.Fixture, name string) health.Finding {
 	t.Helper()
-	quick, err := f.Health(t.Context(), storetest.Operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	quick := must.Get(f.Health(t.Context(), storetest.Operator))(t)
 	named := func(list []health.Finding) health.Finding {
 		return list[slices.IndexFunc(list, func(one health.Finding) bool { return one.Name == name })]
 	}

@@ -7,7 +7,9 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/rules"
@@ -25,9 +27,7 @@ func TestFullName(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var w store.Workspace
 			w.Account.Name.Firstname, w.Account.Name.Lastname = c.first, c.last
-			if got := rules.WithFullName(w).Account.Name.FullName; got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			expect.Equal(t, rules.WithFullName(w).Account.Name.FullName, c.want)
 		})
 	}
 }
@@ -50,22 +50,14 @@ func full(username string) store.Workspace {
 
 func TestAccountIsThatOfTheKeysWorkspace(t *testing.T) {
 	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
-		made, err := f.CreateWorkspace(t.Context(), storetest.Operator, full("ada"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := must.Get(f.CreateWorkspace(t.Context(), storetest.Operator, full("ada")))(t)
 		f.MustImport(t, storetest.Lines(storetest.WorkspaceText("bob")))
 		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
-		got, err := f.Validation.Account(t.Context(), f.ActorOf(t, token))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(f.Validation.Account(t.Context(), f.ActorOf(t, token)))(t)
 		want := full("ada").Account
 		want.Name.FullName = "Ada Byron"
 		for _, account := range []countersign.Account{got, made.Account} {
-			if storetest.MustJSON(t, account) != storetest.MustJSON(t, want) {
-				t.Errorf("account %s, want %s", storetest.MustJSON(t, account), storetest.MustJSON(t, want))
-			}
+			expect.Equalf(t, storetest.MustJSON(t, account), storetest.MustJSON(t, want), "account")
 		}
 	})
 }
@@ -137,18 +129,12 @@ func TestCreateWorkspaceRefuses(t *testing.T) {
 func TestSetWorkspaceChangesAllButTheUsername(t *testing.T) {
 	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, storetest.Lines(storetest.WorkspaceText("ada"), storetest.WorkspaceText("bob")))
-		set, err := f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) {
+		set := must.Get(f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) {
 			*w = full("bob")
 			w.ID = 77
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		want := full("ada")
-		read, err := f.Workspace(t.Context(), storetest.Operator, "ada")
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := must.Get(f.Workspace(t.Context(), storetest.Operator, "ada"))(t)
 		want.Account.Name.FullName = "Ada Byron"
 		for _, got := range []store.Workspace{set, read} {
 			if storetest.MustJSON(t, got.Account) != storetest.MustJSON(t, want.Account) || got.Switches != want.Switches {
@@ -158,7 +144,7 @@ func TestSetWorkspaceChangesAllButTheUsername(t *testing.T) {
 		if bob, err := f.Workspace(t.Context(), storetest.Operator, "bob"); err != nil || bob.Account.Currency != "USD" {
 			t.Errorf("bob is %+v, %v", bob, err)
 		}
-		_, err = f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) { w.Account.Currency = "" })
+		_, err := f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) { w.Account.Currency = "" })
 		storetest.WantError(t, err, "invalid")
 		_, err = f.SetWorkspace(t.Context(), storetest.Operator, "eve", func(*store.Workspace) {})
 		storetest.WantError(t, err, "workspace_not_found")
@@ -174,13 +160,10 @@ func TestChangesOfAWorkspaceAtOnceAreBothKept(t *testing.T) {
 	impatient.URL += "&lock_timeout=50" // milliseconds; after that it says "busy"
 	other := storetest.Prepared(t, impatient)
 	var second error
-	_, err := f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) {
+	must.Get(f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) {
 		_, second = other.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) { w.Switches.RefuseQueryKeys = true })
 		w.Switches.Quota = 5
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	got, err := f.Workspace(t.Context(), storetest.Operator, "ada")
 	if err != nil || got.Switches.Quota != 5 || (second == nil && !got.Switches.RefuseQueryKeys) {
 		t.Errorf("switches %+v, %v; the second change: %v", got.Switches, err, second)
@@ -190,10 +173,7 @@ func TestChangesOfAWorkspaceAtOnceAreBothKept(t *testing.T) {
 func TestListOfWorkspacesIsByUsername(t *testing.T) {
 	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, storetest.Lines(storetest.WorkspaceText("bob"), storetest.WorkspaceText("ada"), storetest.WorkspaceText("Zoe"), storetest.WorkspaceText("a.b"), storetest.WorkspaceText("a-b")))
-		list, err := f.Workspaces(t.Context(), storetest.Operator)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(f.Workspaces(t.Context(), storetest.Operator))(t)
 		var names []string
 		for _, w := range list {
 			names = append(names, w.Account.Username)
@@ -210,9 +190,7 @@ func TestListOfWorkspacesIsByUsername(t *testing.T) {
 func TestSetAccountReplacesAPartUnlessSomebodyElseDid(t *testing.T) {
 	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
 		w, err := f.CreateWorkspace(t.Context(), storetest.Operator, full("ada"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		seen := map[store.AccountPart]string{store.AccountGeneral: store.AccountGeneral.Revision(w), store.AccountProfile: store.AccountProfile.Revision(w)}
 		typed := countersign.Account{
 			Name: countersign.Name{Firstname: "Eve", Lastname: "Byron"}, Username: "eve", Email: "eve@shop.example", Currency: "USD", Balance: 1,
@@ -247,9 +225,7 @@ func TestSetAccountReplacesAPartUnlessSomebodyElseDid(t *testing.T) {
 
 func TestSetAccountNamesTheWrongField(t *testing.T) {
 	f := storetest.Prepared(t, storetest.EmptyStore.New(t, dbtest.SQLite))
-	if _, err := f.CreateWorkspace(t.Context(), storetest.Operator, full("ada")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.CreateWorkspace(t.Context(), storetest.Operator, full("ada")))(t)
 	for field, change := range map[string]func(*countersign.Account){
 		"name.firstname":        func(a *countersign.Account) { a.Name.Firstname = "a\x00" },
 		"email":                 func(a *countersign.Account) { a.Email = "ada" },
@@ -272,9 +248,7 @@ func TestSetAccountNamesTheWrongField(t *testing.T) {
 
 func TestSetAccountIsForOwners(t *testing.T) {
 	f := storetest.Prepared(t, storetest.EmptyStore.New(t, dbtest.SQLite))
-	if _, err := f.CreateWorkspace(t.Context(), storetest.Operator, full("ada")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.CreateWorkspace(t.Context(), storetest.Operator, full("ada")))(t)
 	_, err := f.SetAccount(t.Context(), people.Actor{Kind: people.KindUser, User: 7}, "ada", store.AccountEdit{Part: store.AccountGeneral})
 	storetest.WantError(t, err, "workspace_not_found")
 }

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestTokens(t *testing.T) {
@@ -19,9 +21,7 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%q is taken for a key", bad)
 		}
 	}
-	if got := Hint(key); got != "cak_…"+key[49:] {
-		t.Errorf("hint %q", got)
-	}
+	expect.Equalf(t, Hint(key), "cak_…"+key[49:], "hint")
 }
 
 func TestEncode62(t *testing.T) {
@@ -40,12 +40,8 @@ func TestEncode62(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			before := new(big.Int).Set(c.n)
-			if got := encode62(c.n, c.width); got != c.want {
-				t.Errorf("%s, want %s", got, c.want)
-			}
-			if c.n.Cmp(before) != 0 {
-				t.Error("the number was changed")
-			}
+			expect.Equal(t, encode62(c.n, c.width), c.want)
+			expect.Equalf(t, c.n.Cmp(before), 0, "the number was changed")
 		})
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -23,21 +25,14 @@ func withRows(t *testing.T, n int, fn func(t *testing.T, db *sqldb.DB)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
-		db, err := sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, "tools.db")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, "tools.db")}))(t)
 		t.Cleanup(func() { _ = db.Close() })
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Migrate(t.Context()))
 		for _, query := range []string{
 			`CREATE TABLE tools (id bigint PRIMARY KEY, used_count bigint NOT NULL DEFAULT 2, last_used_at text, last_used_from text NOT NULL DEFAULT '')`,
 			fmt.Sprintf(`INSERT INTO tools (id) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT i FROM n`, n),
 		} {
-			if _, err := db.Queries().Exec(t.Context(), query); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(db.Queries().Exec(t.Context(), query))(t)
 		}
 		fn(t, db)
 	})
@@ -46,11 +41,8 @@ func withRows(t *testing.T, n int, fn func(t *testing.T, db *sqldb.DB)) {
 // used is a row's columns.
 func used(t *testing.T, db *sqldb.DB, id int64) string {
 	t.Helper()
-	text, err := sqldb.One(t.Context(), db.Queries(), sqldb.Value[string],
-		`SELECT used_count || ' ' || coalesce(last_used_at, '-') || ' ' || last_used_from FROM tools WHERE id = $1`, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(sqldb.One(t.Context(), db.Queries(), sqldb.Value[string],
+		`SELECT used_count || ' ' || coalesce(last_used_at, '-') || ' ' || last_used_from FROM tools WHERE id = $1`, id))(t)
 	return text
 }
 
@@ -62,9 +54,7 @@ func TestUsesOfManyRowsAreAllWritten(t *testing.T) {
 			c.Note(id+1, noon, here)
 			c.Note(id+1, noon.Add(time.Minute), there)
 		}
-		if err := c.Write(t.Context(), db, "tools"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Write(t.Context(), db, "tools"))
 		written, err := sqldb.One(t.Context(), db.Queries(), sqldb.Value[int64],
 			`SELECT count(*) FROM tools WHERE used_count = 4 AND last_used_at = '2026-11-01T12:01:00Z' AND last_used_from = '2001:db8::1'`)
 		if err != nil || written != rows {
@@ -81,16 +71,12 @@ func TestOnlyWhatWasUsedIsWritten(t *testing.T) {
 		c.Note(6, noon, there)
 		c.Note(99, noon, here) // a row that was deleted
 		for range 2 {          // the second time there is nothing to write
-			if err := c.Write(t.Context(), db, "tools"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.Write(t.Context(), db, "tools"))
 		}
 		for id, want := range map[int64]string{
 			3: "3 2026-11-01T12:00:00Z 192.0.2.7", 5: "3 2026-11-01T12:00:00Z ", 6: "3 2026-11-01T12:00:00Z 2001:db8::1", 4: "2 - ", 8: "2 - ",
 		} {
-			if got := used(t, db, id); got != want {
-				t.Errorf("row %d: %q, want %q", id, got, want)
-			}
+			expect.Equalf(t, used(t, db, id), want, "row %d", id)
 		}
 	})
 }
@@ -108,15 +94,11 @@ func TestWhatIsNotWrittenWaits(t *testing.T) {
 		}
 		c.Note(2, later, there)
 		c.Note(3, later, there)
-		if err := c.Write(t.Context(), db, "tools"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Write(t.Context(), db, "tools"))
 		for id, want := range map[int64]string{
 			1: "3 2026-11-01T12:00:00Z 192.0.2.7", 2: "4 2026-11-01T12:01:00Z 2001:db8::1", 3: "3 2026-11-01T12:01:00Z 2001:db8::1",
 		} {
-			if got := used(t, db, id); got != want {
-				t.Errorf("row %d: %q, want %q", id, got, want)
-			}
+			expect.Equalf(t, used(t, db, id), want, "row %d", id)
 		}
 	})
 }
@@ -134,15 +116,11 @@ func TestBatchesOfTwoServersAddUp(t *testing.T) {
 				go func() { done <- servers[i].Write(t.Context(), db, "tools") }()
 			}
 			for range servers {
-				if err := <-done; err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, <-done)
 			}
 		}
 		for id := range int64(20) {
-			if got := used(t, db, id+1); got != "12 2026-11-01T12:00:00Z 192.0.2.7" {
-				t.Errorf("row %d: %s", id+1, got)
-			}
+			expect.Equalf(t, used(t, db, id+1), "12 2026-11-01T12:00:00Z 192.0.2.7", "row %d", id+1)
 		}
 	})
 }
@@ -161,9 +139,7 @@ func TestFiguresCountWhatIsNotWritten(t *testing.T) {
 		if got := c.Figures(); got != (Figures{Waiting: 3}) {
 			t.Errorf("%+v", got)
 		}
-		if err := c.Write(t.Context(), db, "tools"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Write(t.Context(), db, "tools"))
 		if got := c.Figures(); got != (Figures{}) {
 			t.Errorf("%+v", got)
 		}

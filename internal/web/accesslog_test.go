@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -27,9 +29,7 @@ func lines(t *testing.T, mode LogMode, serve func(Options)) string {
 	serve(Options{Access: log, Now: c.Now})
 	ended, end := context.WithCancel(context.Background())
 	end()
-	if err := log.Run(ended); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, log.Run(ended))
 	return out.String()
 }
 
@@ -69,9 +69,7 @@ func TestAccessLogAsJSON(t *testing.T) {
 		"msg": "request", "method": "POST", "route": "/files/{name}", "status": 404.0, "bytes": 48.0, "ms": 1.5,
 		"client": "192.0.2.1", "key": "ada/web", "code": "purchase_not_found",
 	} {
-		if line[name] != want {
-			t.Errorf("%s: %v, want %v", name, line[name], want)
-		}
+		expect.Equalf(t, line[name], want, "%s", name)
 	}
 	if strings.Contains(got, "hidden") {
 		t.Errorf("a secret is in %s", got)
@@ -109,9 +107,7 @@ func TestWhichRequestsAreLogged(t *testing.T) {
 				}
 				NewEdge(o).Wrap(tt.h).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
 			})
-			if n := strings.Count(got, "\n"); n != tt.want {
-				t.Errorf("%d lines, want %d: %s", n, tt.want, got)
-			}
+			expect.Equalf(t, strings.Count(got, "\n"), tt.want, "lines: %s", got)
 		})
 	}
 }
@@ -141,9 +137,7 @@ func TestLinesThatDoNotFitAreCounted(t *testing.T) {
 			h.ServeHTTP(httptest.NewRecorder(), r)
 		}
 	})
-	if n := strings.Count(got, "msg=request "); n != accessRoom {
-		t.Errorf("%d lines, want %d", n, accessRoom)
-	}
+	expect.Equalf(t, strings.Count(got, "msg=request "), accessRoom, "lines")
 	if !strings.Contains(got, `msg="access log lines dropped" dropped=7`) {
 		t.Error("the dropped ones are not mentioned")
 	}
@@ -183,13 +177,9 @@ func TestLinesAreWrittenWithinASecond(t *testing.T) {
 			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
 		}
 		synctest.Wait()
-		if n := strings.Count(out.String(), "\n"); n != 3+accessRoom/2 {
-			t.Errorf("%d lines when half of the room was taken", n)
-		}
+		expect.Equalf(t, strings.Count(out.String(), "\n"), 3+accessRoom/2, "lines when half of the room was taken")
 		end()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, <-done)
 	})
 }
 
@@ -206,9 +196,7 @@ func TestAnOutputThatFailsIsReported(t *testing.T) {
 	if err := log.Run(ended); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v", err)
 	}
-	if n := log.Dropped(); n != 1 {
-		t.Errorf("%d lines were dropped, want 1", n)
-	}
+	expect.Equalf(t, log.Dropped(), 1, "lines were dropped")
 }
 
 func TestParseLogMode(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/netip"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func prefixes(t *testing.T, networks ...string) []netip.Prefix {
@@ -51,9 +53,7 @@ func TestClientAddr(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r := &http.Request{RemoteAddr: tt.peer, Header: http.Header{"X-Forwarded-For": tt.forwarded}}
-			if got := clientAddr(r, trusted).String(); got != tt.want {
-				t.Errorf("got %s, want %s", got, tt.want)
-			}
+			expect.Equal(t, clientAddr(r, trusted).String(), tt.want)
 		})
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestBaseURL(t *testing.T) {
@@ -74,9 +76,7 @@ func TestBaseURL(t *testing.T) {
 				got = BaseURL(w, r)
 				return nil
 			}).ServeHTTP(httptest.NewRecorder(), r)
-			if got != tt.want {
-				t.Errorf("got %s, want %s", got, tt.want)
-			}
+			expect.Equal(t, got, tt.want)
 		})
 	}
 }
@@ -84,7 +84,5 @@ func TestBaseURL(t *testing.T) {
 func TestBaseURLWithoutAListener(t *testing.T) {
 	r := httptest.NewRequest("GET", "/", nil)
 	r.Host = "junk/"
-	if got := BaseURL(httptest.NewRecorder(), r); got != "http://localhost" {
-		t.Errorf("got %s", got)
-	}
+	expect.Equal(t, BaseURL(httptest.NewRecorder(), r), "http://localhost")
 }

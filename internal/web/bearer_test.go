@@ -1,14 +1,16 @@
 package web
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
+)
 
 func TestBearerToken(t *testing.T) {
 	for value, want := range map[string]string{
 		"Bearer abc": "abc", "bearer abc": "abc", "BEARER  abc ": "abc", " Bearer abc": "abc",
 		"Basic abc": "", "Bearer": "", "Bearerabc": "", "": "",
 	} {
-		if got := BearerToken(value); got != want {
-			t.Errorf("%q: %q, want %q", value, got, want)
-		}
+		expect.Equalf(t, BearerToken(value), want, "%q", value)
 	}
 }

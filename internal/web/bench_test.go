@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // sink is a ResponseWriter that costs nothing, so that what is measured is ours.
@@ -21,10 +23,7 @@ func (*replay) Close() error { return nil }
 func benchmarkPost(b *testing.B, h http.Handler, contentType, body string) {
 	b.Helper()
 	src := new(replay)
-	r, err := http.NewRequest(http.MethodPost, "http://store.example/api/purchases/validation", http.NoBody)
-	if err != nil {
-		b.Fatal(err)
-	}
+	r := must.Get(http.NewRequest(http.MethodPost, "http://store.example/api/purchases/validation", http.NoBody))(b)
 	r.RemoteAddr = "192.0.2.1:4711"
 	r.RequestURI = r.URL.Path
 	r.Header.Set("Content-Type", contentType)

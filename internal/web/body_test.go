@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -196,18 +197,12 @@ func TestBodiesOverTheWire(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			req, err := http.NewRequest("POST", srv.URL, tt.body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			req := must.Get(http.NewRequest("POST", srv.URL, tt.body))(t)
 			req.Header.Set("Content-Type", typeJSON)
 			if tt.expect != "" {
 				req.Header.Set("Expect", tt.expect)
 			}
-			res, err := srv.Client().Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must.Get(srv.Client().Do(req))(t)
 			defer res.Body.Close()
 			if res.StatusCode != tt.want {
 				t.Errorf("status %d, want %d: %s", res.StatusCode, tt.want, bodyOf(t, res))

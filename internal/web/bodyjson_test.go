@@ -4,6 +4,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestParamsOfJSON(t *testing.T) {
@@ -88,10 +90,7 @@ func TestParamsOfJSONAndQuery(t *testing.T) {
 }
 
 func TestParamsOutliveTheirRequest(t *testing.T) {
-	first, err := ReadParams(httptest.NewRecorder(), post{contentType: typeJSON, body: `{"a":"kept"}`}.request(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(ReadParams(httptest.NewRecorder(), post{contentType: typeJSON, body: `{"a":"kept"}`}.request(), "a"))(t)
 	for range 10 {
 		post{contentType: typeJSON, body: `{"a":"over"}`}.check(t, `a="over"`)
 	}

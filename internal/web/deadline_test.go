@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 // waits is how long a read or a write of a connection with nobody at the other end takes until its deadline.
@@ -50,15 +52,11 @@ func TestDeadlinesComeWhenTheyAreWanted(t *testing.T) {
 				for _, do := range tt.do {
 					do(c)
 				}
-				if got := waits(t, c.Read); got != tt.want {
-					t.Errorf("a read waits %s, want %s", got, tt.want)
-				}
+				expect.Equalf(t, waits(t, c.Read), tt.want, "a read waits")
 				for _, do := range tt.do {
 					do(c)
 				}
-				if got := waits(t, c.Write); got != tt.want {
-					t.Errorf("a write waits %s, want %s", got, tt.want)
-				}
+				expect.Equalf(t, waits(t, c.Write), tt.want, "a write waits")
 			})
 		})
 	}
@@ -79,13 +77,9 @@ func TestAReadThatWaitsIsInterrupted(t *testing.T) {
 				go func() { ended <- waits(t, c.Read) }()
 				time.Sleep(13 * time.Second) // two looks, by the bubble's clock
 				_ = c.SetReadDeadline(time.Unix(1, 0))
-				if got := <-ended; got != 13*time.Second {
-					t.Errorf("it waited %s", got)
-				}
+				expect.Equalf(t, <-ended, 13*time.Second, "it waited")
 				_ = c.SetReadDeadline(time.Now().Add(3 * time.Second))
-				if got := waits(t, c.Read); got != 3*time.Second {
-					t.Errorf("the next one waited %s", got)
-				}
+				expect.Equalf(t, waits(t, c.Read), 3*time.Second, "the next one waited")
 			})
 		})
 	}
@@ -112,9 +106,7 @@ func TestBytesOfAWriteAreSentOnceAcrossLooks(t *testing.T) {
 			t.Errorf("%d, %v", n, err)
 		}
 		_ = c.Close()
-		if got := <-read; got != "slowly" {
-			t.Errorf("got %q", got)
-		}
+		expect.Equal(t, <-read, "slowly")
 	})
 }
 

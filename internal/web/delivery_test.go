@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 
 	xhttp2 "golang.org/x/net/http2"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 // A deliveryScript counts requests and bytes of responses against a limit of 8 requests and 800 bytes: "+a" begins a
@@ -126,9 +128,7 @@ func TestResponsesOfHTTP2ThatAreNotReadAreBounded(t *testing.T) {
 	if all.bytes > 2*maxUnsent || kept.bytes > maxUnsent/4 || all.requests > 40 {
 		t.Errorf("%+v is held for one address, %+v of it goes on", all, kept)
 	}
-	if got := answerOn(t, s.dial(t, oneGet)); got != "200 " {
-		t.Errorf("got %s", got)
-	}
+	expect.Equal(t, answerOn(t, s.dial(t, oneGet)), "200 ")
 	if got := string(scrape(t, m)); !strings.Contains(got, `countersign_http_responses_broken_off_total{reason="address"}`) || strings.Contains(got, `countersign_http_responses_broken_off_total{reason="address"} 0`) {
 		t.Error("the metric does not count what was broken off")
 	}

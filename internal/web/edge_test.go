@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 const success = `{"status":"success","data":"x"}`
@@ -58,11 +60,7 @@ func serveOne(t *testing.T, h http.Handler, method, target string) *http.Respons
 
 func bodyOf(t *testing.T, res *http.Response) string {
 	t.Helper()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return string(must.Get(io.ReadAll(res.Body))(t))
 }
 
 func TestEveryAnswerHasTheDefaultHeaders(t *testing.T) {
@@ -108,9 +106,7 @@ func TestHandlersSeeTheirRequest(t *testing.T) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	want := `{"status":"success","data":"` + w.Header().Get("X-Request-Id") + ` 203.0.113.9"}`
-	if w.Body.String() != want {
-		t.Errorf("got %s, want %s", w.Body, want)
-	}
+	expect.Equalf(t, w.Body.String(), want, "got %s", w.Body)
 }
 
 // passing is a ResponseWriter such as a session middleware puts around ours.
@@ -163,19 +159,14 @@ func TestAPanicIsAnswered(t *testing.T) {
 	srv := httptest.NewServer(e.Handler(mux))
 	defer srv.Close()
 	for range 2 { // the second request goes over the same connection
-		res, err := srv.Client().Get(srv.URL + "/panic")
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Get(srv.Client().Get(srv.URL + "/panic"))(t)
 		body := bodyOf(t, res)
 		_ = res.Body.Close()
 		if res.StatusCode != 500 || body != `{"status":"error","msg":"Internal error"}` {
 			t.Errorf("%d %s", res.StatusCode, body)
 		}
 		for _, name := range []string{"Content-Encoding", "Set-Cookie"} {
-			if res.Header.Get(name) != "" {
-				t.Errorf("%s of the unfinished answer was sent", name)
-			}
+			expect.Equalf(t, res.Header.Get(name), "", "%s of the unfinished answer was sent", name)
 		}
 		if res.Header.Get("X-Request-Id") == "" || res.Header.Get("X-Error-Code") != "internal" {
 			t.Errorf("headers %v", res.Header)
@@ -250,23 +241,15 @@ func TestAnotherFaceHasItsOwnErrors(t *testing.T) {
 func TestHEADHasTheHeadersOfGETAndNoBody(t *testing.T) {
 	srv := httptest.NewServer(testFrontEnd(Options{}))
 	defer srv.Close()
-	get, err := srv.Client().Get(srv.URL + "/api/items/all")
-	if err != nil {
-		t.Fatal(err)
-	}
+	get := must.Get(srv.Client().Get(srv.URL + "/api/items/all"))(t)
 	whole := bodyOf(t, get)
 	_ = get.Body.Close()
-	head, err := srv.Client().Head(srv.URL + "/api/items/all")
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(srv.Client().Head(srv.URL + "/api/items/all"))(t)
 	defer head.Body.Close()
 	if bodyOf(t, head) != "" || head.ContentLength != int64(len(whole)) || get.ContentLength != head.ContentLength {
 		t.Errorf("HEAD says %d bytes, GET has %d", head.ContentLength, len(whole))
 	}
-	if head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
-		t.Errorf("Content-Type %q", head.Header.Get("Content-Type"))
-	}
+	expect.Equalf(t, head.Header.Get("Content-Type"), get.Header.Get("Content-Type"), "Content-Type")
 }
 
 func TestAClientThatLeftIsNoErrorOfOurs(t *testing.T) {
@@ -284,15 +267,11 @@ func TestAClientThatLeftIsNoErrorOfOurs(t *testing.T) {
 		o.Log, o.Metrics = log, metrics
 		left(o)
 	})
-	if out.Len() != 0 {
-		t.Errorf("logged: %s", out)
-	}
+	expect.Equalf(t, out.Len(), 0, "logged: %s", out)
 	if !strings.Contains(accessed, "level=INFO") || !strings.Contains(accessed, " status=499 ") || strings.Contains(accessed, "code=") {
 		t.Errorf("the access log says %q", accessed)
 	}
-	if got := lines(t, LogOff, left); got != "" {
-		t.Errorf("an access log that is off says %q", got)
-	}
+	expect.Equalf(t, lines(t, LogOff, left), "", "an access log that is off says")
 	if got := string(scrape(t, metrics)); !strings.Contains(got, `status="499"} 1`) || strings.Contains(got, `status="500"`) {
 		t.Errorf("the metrics say %s", got)
 	}

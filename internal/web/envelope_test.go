@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/prepared"
 )
 
@@ -26,16 +28,12 @@ func TestOKWritesTheEnvelope(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := httptest.NewRecorder()
-			if err := OK(w, httptest.NewRequest("GET", "/", nil), tt.key, tt.v); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, OK(w, httptest.NewRequest("GET", "/", nil), tt.key, tt.v))
 			res := w.Result()
 			if got := bodyOf(t, res); got != tt.want || res.ContentLength != int64(len(tt.want)) {
 				t.Errorf("got %.200s (length %d)", got, res.ContentLength)
 			}
-			if got := res.Header.Get("Content-Type"); got != "application/json; charset=utf-8" {
-				t.Errorf("Content-Type %q", got)
-			}
+			expect.Equalf(t, res.Header.Get("Content-Type"), "application/json; charset=utf-8", "Content-Type")
 		})
 	}
 }
@@ -55,9 +53,7 @@ func TestOKIsSafeForManyAtOnce(t *testing.T) {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			for range 200 {
-				if got := bodyOf(t, serveOne(t, handler, "GET", "/files/abc")); got != `{"status":"success","data":"abc"}` {
-					t.Errorf("got %s", got)
-				}
+				expect.Equal(t, bodyOf(t, serveOne(t, handler, "GET", "/files/abc")), `{"status":"success","data":"abc"}`)
 			}
 		})
 	}
@@ -70,7 +66,5 @@ func TestSuccessPutsReadyBytesIntoAnEnvelope(t *testing.T) {
 	if w.Body.String() != want || w.Header().Get("Content-Length") != "35" || w.Code != 200 {
 		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
-	if got := string(prepared.Success("data", `{"a":`, `1}`)); got != want {
-		t.Errorf("the body is %s", got)
-	}
+	expect.Equalf(t, string(prepared.Success("data", `{"a":`, `1}`)), want, "the body")
 }

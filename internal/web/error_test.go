@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 )
 
 // failing serves a handler that returns err.
@@ -56,9 +57,7 @@ func TestErrorAnswers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			res := failing(Options{}, tt.err)
-			if res.StatusCode != tt.status {
-				t.Errorf("status %d, want %d", res.StatusCode, tt.status)
-			}
+			expect.Equalf(t, res.StatusCode, tt.status, "status")
 			if got := bodyOf(t, res); got != tt.body || res.ContentLength != int64(len(got)) {
 				t.Errorf("body %s (length %d), want %s", got, res.ContentLength, tt.body)
 			}
@@ -70,9 +69,7 @@ func TestErrorAnswers(t *testing.T) {
 				want["Www-Authenticate"] = `Bearer realm="countersign"`
 			}
 			for name, value := range want {
-				if got := strings.Join(res.Header[name], ","); got != value {
-					t.Errorf("%s: %q, want %q", name, got, value)
-				}
+				expect.Equalf(t, strings.Join(res.Header[name], ","), value, "%s", name)
 			}
 		})
 	}
@@ -125,16 +122,10 @@ func TestAlways200(t *testing.T) {
 		if plain.StatusCode >= 500 {
 			want = plain.StatusCode
 		}
-		if w.Code != want {
-			t.Errorf("%s: status %d, want %d", kind, w.Code, want)
-		}
-		if w.Body.String() != bodyOf(t, plain) {
-			t.Errorf("%s: body %s", kind, w.Body)
-		}
+		expect.Equalf(t, w.Code, want, "%s: status", kind)
+		expect.Equalf(t, w.Body.String(), bodyOf(t, plain), "%s: body %s", kind, w.Body)
 		for _, name := range []string{"X-Error-Code", "Www-Authenticate", "Retry-After", "Cache-Control"} {
-			if w.Header().Get(name) != plain.Header.Get(name) {
-				t.Errorf("%s: %s is %q, want %q", kind, name, w.Header().Get(name), plain.Header.Get(name))
-			}
+			expect.Equalf(t, w.Header().Get(name), plain.Header.Get(name), "%s: %s", kind, name)
 		}
 	}
 }
@@ -143,8 +134,6 @@ func TestWholeSecondsRoundsUp(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		-time.Second: "0", 0: "0", 1: "1", time.Second: "1", time.Second + 1: "2", time.Minute: "60",
 	} {
-		if got := wholeSeconds(d); got != want {
-			t.Errorf("%s: %s, want %s", d, got, want)
-		}
+		expect.Equalf(t, wholeSeconds(d), want, "%s", d)
 	}
 }

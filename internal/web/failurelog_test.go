@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestAnOutageIsToldOnceAMinuteForEachCode(t *testing.T) {
@@ -55,9 +56,7 @@ func TestAnOutageIsToldOnceAMinuteForEachCode(t *testing.T) {
 func TestTheAccessLogTakesAnOutageForNoError(t *testing.T) {
 	for status, want := range map[int]string{200: "INFO", 404: "INFO", 500: "ERROR", 502: "ERROR", 503: "INFO"} {
 		e := accessEntry{status: status}
-		if level := e.record().Level.String(); level != want {
-			t.Errorf("%d is %s, want %s", status, level, want)
-		}
+		expect.Equalf(t, e.record().Level.String(), want, "%d", status)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 
 	xhttp2 "golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 // client returns a client that speaks HTTP/2 alone, on one connection.
@@ -111,9 +113,7 @@ func TestRequestsOfHTTP2ShareAConnection(t *testing.T) {
 	}
 	close(h.leave)
 	for range 10 {
-		if got := <-answers; got != "HTTP/2.0 200 body" {
-			t.Errorf("got %s", got)
-		}
+		expect.Equal(t, <-answers, "HTTP/2.0 200 body")
 	}
 }
 
@@ -152,9 +152,7 @@ func TestConnectionsOfHTTP2WithoutACompleteRequestMakeRoom(t *testing.T) {
 			}
 			s.working(0)
 			for _, f := range silent {
-				if got := answerOn(t, s.dial(t, oneGet)); got != "200 " {
-					t.Errorf("got %s", got)
-				}
+				expect.Equal(t, answerOn(t, s.dial(t, oneGet)), "200 ")
 				untilClosed(f.conn)
 			}
 		})
@@ -171,9 +169,7 @@ func TestOneCompleteRequestOfHTTP2KeepsItsConnection(t *testing.T) {
 	f.ok(f.WriteData(3, true, []byte("body")))
 	s.working(1)
 	for range 4 {
-		if got := answerOn(t, s.dial(t, oneGet)); got != "200 " {
-			t.Errorf("got %s", got)
-		}
+		expect.Equal(t, answerOn(t, s.dial(t, oneGet)), "200 ")
 	}
 	close(h.leave)
 	f.until(func(frame xhttp2.Frame) bool { return frame.Header().StreamID == 3 && endsStream(frame) })
@@ -195,9 +191,7 @@ func TestConnectionsOfHTTP2WhoseClientsDoNotReadMakeRoom(t *testing.T) {
 				s.frames(t, xhttp2.Setting{ID: xhttp2.SettingInitialWindowSize, Val: 0}).request(1, "GET", "/unread", true)
 			}
 			s.working(2)
-			if got := answerOn(t, s.dial(t, oneGet)); got != "200 " {
-				t.Errorf("got %s", got)
-			}
+			expect.Equal(t, answerOn(t, s.dial(t, oneGet)), "200 ")
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/limit"
 )
 
@@ -30,9 +31,7 @@ func TestARefusalSaysWhenToComeBack(t *testing.T) {
 		"RateLimit-Limit": "2", "RateLimit-Remaining": "0", "RateLimit-Reset": "43",
 	}
 	for name, value := range want {
-		if got := w.Header().Get(name); got != value {
-			t.Errorf("%s: %q, want %q", name, got, value)
-		}
+		expect.Equalf(t, w.Header().Get(name), value, "%s", name)
 	}
 	if w.Code != 429 || w.Body.String() != `{"status":"error","msg":"Too many requests"}` {
 		t.Errorf("%d %s", w.Code, w.Body)

@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestListenSaysWhenTheAddressIsInUse(t *testing.T) {
-	ln, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Get(Listen("127.0.0.1:0"))(t)
 	defer ln.Close()
-	_, err = Listen(ln.Addr().String())
+	_, err := Listen(ln.Addr().String())
 	ours, ok := errors.AsType[*countersign.Error](err)
 	if !ok || ours.Kind != countersign.KindConflict {
 		t.Fatalf("got %v", err)

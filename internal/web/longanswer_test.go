@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/prepared"
 )
 
@@ -57,10 +58,7 @@ func TestHEADOfALongAnswerHasNoBody(t *testing.T) {
 	p := prepared.New(numbered(longAnswer))
 	server := httptest.NewServer(NewEdge(Options{}).Wrap(func(w http.ResponseWriter, r *http.Request) error { return ServePrepared(w, r, p) }))
 	defer server.Close()
-	r, err := server.Client().Head(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(server.Client().Head(server.URL))(t)
 	defer r.Body.Close()
 	if got, err := io.ReadAll(r.Body); err != nil || len(got) > 0 || r.ContentLength != longAnswer {
 		t.Errorf("%d bytes, length %d, error %v", len(got), r.ContentLength, err)

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func scrape(t *testing.T, m *Metrics) []byte {
@@ -83,9 +85,7 @@ func TestABrokenOffRequestIsCounted(t *testing.T) {
 	h := NewEdge(Options{Metrics: m}).Wrap(func(http.ResponseWriter, *http.Request) error { panic(http.ErrAbortHandler) })
 	func() {
 		defer func() {
-			if cause := recover(); cause != http.ErrAbortHandler {
-				t.Errorf("recovered %v", cause)
-			}
+			expect.Equalf[any](t, recover(), http.ErrAbortHandler, "recovered")
 		}()
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
 	}()

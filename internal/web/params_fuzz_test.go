@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // FuzzParams checks that no request panics, that every refusal is one that a client may see, and that a JSON body
@@ -120,9 +121,7 @@ func checkAgainstJSON(t *testing.T, p *Params, body string) {
 		}
 		want := string(raw)
 		if isString := raw[0] == '"'; isString {
-			if err := json.Unmarshal(raw, &want); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(raw, &want))
 		} else if !p.IsNumber(name) {
 			t.Fatalf("%s: %s was taken for a string", name, raw)
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 const (
@@ -85,9 +87,7 @@ func (p post) check(t *testing.T, want string) {
 		}
 		got = ours.Code
 	}
-	if got != want {
-		t.Errorf("got %s, want %s (%v)", got, want, err)
-	}
+	expect.Equalf(t, got, want, "(%v)", err)
 }
 
 func TestParamsOfQueries(t *testing.T) {
@@ -145,10 +145,7 @@ func TestParamsOfForms(t *testing.T) {
 
 func TestMoreParametersThanThereIsRoomFor(t *testing.T) {
 	r := post{query: "p1=1&p6=6&p3=3", contentType: typeForm, body: "p5=5"}.request()
-	p, err := ReadParams(httptest.NewRecorder(), r, "p1", "p2", "p3", "p4", "p5", "p6")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(ReadParams(httptest.NewRecorder(), r, "p1", "p2", "p3", "p4", "p5", "p6"))(t)
 	for name, want := range map[string]string{"p1": "1", "p2": "", "p3": "3", "p4": "", "p5": "5", "p6": "6", "p7": ""} {
 		if got, ok := p.Get(name); got != want || ok != (want != "") {
 			t.Errorf("%s is %q", name, got)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/prepared"
 )
 
@@ -94,28 +96,18 @@ func TestLargeAnswersAreCompressedForThoseWhoAsk(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.Header.Set("Accept-Encoding", c.accept)
 			w := httptest.NewRecorder()
-			if err := ServePrepared(w, r, prepared.New([]byte(c.body))); err != nil {
-				t.Fatal(err)
-			}
-			if got := w.Header().Get("Content-Encoding"); got != c.encoding {
-				t.Errorf("Content-Encoding %q, want %q", got, c.encoding)
-			}
+			must.Do(t, ServePrepared(w, r, prepared.New([]byte(c.body))))
+			expect.Equalf(t, w.Header().Get("Content-Encoding"), c.encoding, "Content-Encoding")
 			body := w.Body.Bytes()
-			if got := w.Header().Get("Content-Length"); got != strconv.Itoa(len(body)) {
-				t.Errorf("Content-Length %s, and %d bytes came", got, len(body))
-			}
+			expect.Equalf(t, w.Header().Get("Content-Length"), strconv.Itoa(len(body)), "Content-Length, and %d bytes came", len(body))
 			if c.encoding != "" {
 				z, err := gzip.NewReader(bytes.NewReader(body))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				if body, err = io.ReadAll(z); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if string(body) != c.body {
-				t.Error("the body is not the prepared one")
-			}
+			expect.Equalf(t, string(body), c.body, "the body is not the prepared one")
 			if varies := w.Header().Get("Vary") == "Accept-Encoding"; varies != (c.body != small) {
 				t.Errorf("Vary is %q", w.Header().Get("Vary"))
 			}
@@ -130,9 +122,7 @@ func TestEachCodingHasItsOwnETag(t *testing.T) {
 		r.Header.Set("Accept-Encoding", accept)
 		r.Header.Set("If-None-Match", match)
 		w := httptest.NewRecorder()
-		if err := ServePrepared(w, r, large); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, ServePrepared(w, r, large))
 		return w
 	}
 	plain, compressed := get("", "").Header().Get("ETag"), get("gzip", "").Header().Get("ETag")

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestRouting(t *testing.T) {
@@ -66,15 +68,9 @@ func TestRouting(t *testing.T) {
 	for _, tt := range slices.Concat(tests, tests) { // the second time the mux need not be asked
 		t.Run(tt.name, func(t *testing.T) {
 			res := serveOne(t, handler, tt.method, tt.target)
-			if res.StatusCode != tt.status {
-				t.Errorf("status %d, want %d", res.StatusCode, tt.status)
-			}
-			if got := res.Header.Get("Allow"); got != tt.allow {
-				t.Errorf("Allow %q, want %q", got, tt.allow)
-			}
-			if got := bodyOf(t, res); got != tt.body {
-				t.Errorf("body %s, want %s", got, tt.body)
-			}
+			expect.Equalf(t, res.StatusCode, tt.status, "status")
+			expect.Equalf(t, res.Header.Get("Allow"), tt.allow, "Allow")
+			expect.Equalf(t, bodyOf(t, res), tt.body, "body")
 			if res.StatusCode != 303 && res.Header.Get("Location") != "" {
 				t.Errorf("Location %q", res.Header.Get("Location"))
 			}

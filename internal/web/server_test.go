@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // started is a server under test.
@@ -48,10 +50,7 @@ func start(t *testing.T, h http.Handler, o ServerOptions) started {
 // startFor is start of a server with a grace of its own.
 func startFor(t *testing.T, h http.Handler, o ServerOptions, grace time.Duration) started {
 	t.Helper()
-	ln, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Get(Listen("127.0.0.1:0"))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	done := make(chan error, 1)
@@ -85,9 +84,7 @@ func TestAStopFinishesRequestsInFlight(t *testing.T) {
 	<-entered
 	s.stopped()
 	close(leave)
-	if got := <-answers; got != success+"<nil>" {
-		t.Errorf("the request in flight got %s", got)
-	}
+	expect.Equalf(t, <-answers, success+"<nil>", "the request in flight")
 	if err := <-s.done; err != nil {
 		t.Errorf("a clean stop returned %v", err)
 	}
@@ -97,16 +94,11 @@ func TestAnAnswerWithoutAnEndLearnsOfAStop(t *testing.T) {
 	t.Parallel()
 	s := start(t, NewEdge(Options{}).Wrap(func(w http.ResponseWriter, _ *http.Request) error {
 		w.WriteHeader(http.StatusOK)
-		if err := http.NewResponseController(w).Flush(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, http.NewResponseController(w).Flush())
 		<-Stopping(w)
 		return nil
 	}), ServerOptions{})
-	res, err := http.Get("http://" + s.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.Get("http://" + s.addr))(t)
 	defer res.Body.Close()
 	s.stopped()
 	if _, err := io.ReadAll(res.Body); err != nil {
@@ -140,10 +132,7 @@ func TestAStopBreaksOffWhatDoesNotEnd(t *testing.T) {
 }
 
 func TestServeReturnsWhenItsListenerBreaks(t *testing.T) {
-	ln, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Get(Listen("127.0.0.1:0"))(t)
 	_ = ln.Close()
 	if err := Serve(context.Background(), ln, http.NotFoundHandler(), ServerOptions{}); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v", err)
@@ -164,19 +153,11 @@ func TestWhatTheServerAllows(t *testing.T) {
 // raw sends text over a connection of its own and returns the answer's status line, header and body.
 func raw(t *testing.T, addr, text string) (*http.Response, string) {
 	t.Helper()
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.Dial("tcp", addr))(t)
 	defer c.Close()
-	if _, err := io.WriteString(c, text); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(c, text))(t)
 	method, _, _ := strings.Cut(text, " ")
-	res, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method}))(t)
 	defer res.Body.Close()
 	return res, bodyOf(t, res)
 }
@@ -207,9 +188,7 @@ func TestRequestsAsTheyComeOverTheWire(t *testing.T) {
 		})
 	}
 	s.stop()
-	if err := <-s.done; err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, <-s.done)
 }
 
 func TestWhatStrangersProvokeIsForDebugging(t *testing.T) {

@@ -12,29 +12,24 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // dial opens a connection and sends text on it.
 func dial(t *testing.T, addr, text string) net.Conn {
 	t.Helper()
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.Dial("tcp", addr))(t)
 	t.Cleanup(func() { _ = c.Close() })
-	if _, err := io.WriteString(c, text); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(c, text))(t)
 	return c
 }
 
 // answerOn reads one answer from a connection.
 func answerOn(t *testing.T, c net.Conn) string {
 	t.Helper()
-	res, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.ReadResponse(bufio.NewReader(c), nil))(t)
 	defer res.Body.Close()
 	got := fmt.Sprint(res.StatusCode, " ", bodyOf(t, res))
 	if res.Close {
@@ -95,9 +90,7 @@ func TestConnectionsWithoutACompleteRequestMakeRoom(t *testing.T) {
 				s.working(0) // the client has the answer before the connection is silent again
 			}
 			for _, c := range silent { // each new one takes the place of the one that came first
-				if got := answerOn(t, dial(t, s.addr, oneGet)); got != "200 " {
-					t.Errorf("got %s", got)
-				}
+				expect.Equal(t, answerOn(t, dial(t, s.addr, oneGet)), "200 ")
 				untilClosed(c)
 			}
 			// None of them left by a timeout.
@@ -114,14 +107,10 @@ func TestACompleteRequestKeepsItsConnection(t *testing.T) {
 	at := dial(t, s.addr, oneWait)
 	s.working(1)
 	for range 5 {
-		if got := answerOn(t, dial(t, s.addr, oneGet)); got != "200 " {
-			t.Errorf("got %s", got)
-		}
+		expect.Equal(t, answerOn(t, dial(t, s.addr, oneGet)), "200 ")
 	}
 	close(h.leave)
-	if got := answerOn(t, at); got != "200 body" {
-		t.Errorf("the one at work got %s", got)
-	}
+	expect.Equalf(t, answerOn(t, at), "200 body", "the one at work")
 }
 
 func TestWithoutASilentConnectionANewOneWaits(t *testing.T) {
@@ -130,14 +119,10 @@ func TestWithoutASilentConnectionANewOneWaits(t *testing.T) {
 	all := []net.Conn{dial(t, s.addr, oneWait), dial(t, s.addr, oneWait)}
 	s.working(2)
 	all = append(all, dial(t, s.addr, oneWait))
-	if n := len(h.entered); n != 2 {
-		t.Errorf("%d requests on two connections", n)
-	}
+	expect.Equalf(t, len(h.entered), 2, "requests on two connections")
 	close(h.leave)
 	for _, c := range all {
-		if got := answerOn(t, c); got != "200 body" {
-			t.Errorf("got %s", got)
-		}
+		expect.Equal(t, answerOn(t, c), "200 body")
 	}
 }
 
@@ -156,9 +141,7 @@ func TestAConnectionWhoseClientDoesNotReadMakesRoom(t *testing.T) {
 		dial(t, s.addr, "GET /endless HTTP/1.1\r\nHost: a\r\n\r\n")
 	}
 	s.working(4)
-	if got := answerOn(t, dial(t, s.addr, oneGet)); got != "200 " {
-		t.Errorf("got %s", got)
-	}
+	expect.Equal(t, answerOn(t, dial(t, s.addr, oneGet)), "200 ")
 }
 
 func TestTheQuarterIsNotThatOfATrustedProxy(t *testing.T) {
@@ -173,9 +156,7 @@ func TestTheQuarterIsNotThatOfATrustedProxy(t *testing.T) {
 		answerOn(t, dial(t, s.addr, oneGet))
 	}
 	s.stop()
-	if err := <-s.done; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, <-s.done)
 	if got := scrape(t, m); !bytes.Contains(got, []byte(`countersign_http_connections_closed_total{reason="silent"} 3`)) ||
 		!bytes.Contains(got, []byte(`countersign_http_connections_closed_total{reason="address"} 0`)) {
 		t.Errorf("not three for silence: %s", got)

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // A namedConn is one end of a pipe, from an address of its own.
@@ -107,12 +110,8 @@ func TestTheLongestSilentConnectionMakesRoom(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newSlotScript(8, addresses, netip.MustParsePrefix("::ffff:10.0.0.0/104"))
 			p.run(tt.steps)
-			if got := p.gone(); got != tt.gone {
-				t.Errorf("gone: %s; want %s", got, tt.gone)
-			}
-			if got := strings.Join(p.evicted, " "); got != tt.why {
-				t.Errorf("because: %s; want %s", got, tt.why)
-			}
+			expect.Equalf(t, p.gone(), tt.gone, "gone")
+			expect.Equalf(t, strings.Join(p.evicted, " "), tt.why, "because")
 			for name := range p.conns {
 				p.run("-" + name)
 			}
@@ -150,23 +149,14 @@ func TestWhereAllAreAtWorkANewConnectionWaits(t *testing.T) {
 }
 
 func TestClosingTheListenerEndsTheWaitForASlot(t *testing.T) {
-	ln, err := Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Get(Listen("127.0.0.1:0"))(t)
 	l := capConnections(ln, ServerOptions{MaxConnections: 1})
 	dial := func() {
-		client, err := net.Dial("tcp", ln.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := must.Get(net.Dial("tcp", ln.Addr().String()))(t)
 		t.Cleanup(func() { _ = client.Close() })
 	}
 	dial()
-	c, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(l.Accept())(t)
 	l.slots.busy(c.(*conn))
 	dial()
 	refused := make(chan error)

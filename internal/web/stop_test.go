@@ -8,6 +8,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // A caller sends one request after the other, on one connection for as long as the server leaves it or on a new one
@@ -98,17 +101,11 @@ func TestAtAStopAConnectionHasOneMoreRequest(t *testing.T) {
 			}), ServerOptions{})
 			c := dial(t, s.addr, tt.before)
 			if tt.before == oneGet {
-				if got := answerOn(t, c); got != "200 " {
-					t.Errorf("before the stop: %s", got)
-				}
+				expect.Equalf(t, answerOn(t, c), "200 ", "before the stop")
 			}
 			s.stopped()
-			if _, err := io.WriteString(c, tt.after); err != nil {
-				t.Fatal(err)
-			}
-			if got := answerOn(t, c); got != "200 , the last" {
-				t.Errorf("after the stop: %s", got)
-			}
+			must.Get(io.WriteString(c, tt.after))(t)
+			expect.Equalf(t, answerOn(t, c), "200 , the last", "after the stop")
 			if err := <-s.done; err != nil {
 				t.Errorf("the stop returned %v", err)
 			}
@@ -126,9 +123,7 @@ func TestAnAnswerThatIsUnderWayAtAStopSaysThatItIsTheLast(t *testing.T) {
 	s.working(1)
 	s.stopped()
 	close(h.leave)
-	if got := answerOn(t, c); got != "200 body, the last" {
-		t.Errorf("got %s", got)
-	}
+	expect.Equal(t, answerOn(t, c), "200 body, the last")
 	if err := <-s.done; err != nil {
 		t.Errorf("the stop returned %v", err)
 	}
@@ -137,16 +132,10 @@ func TestAnAnswerThatIsUnderWayAtAStopSaysThatItIsTheLast(t *testing.T) {
 func TestAtAStopAHandlerWithoutAnEdgeSaysTheSame(t *testing.T) {
 	s := start(t, newReading(), ServerOptions{})
 	c := dial(t, s.addr, oneGet)
-	if got := answerOn(t, c); got != "200 " {
-		t.Errorf("before the stop: %s", got)
-	}
+	expect.Equalf(t, answerOn(t, c), "200 ", "before the stop")
 	s.stopped()
-	if _, err := io.WriteString(c, oneGet); err != nil {
-		t.Fatal(err)
-	}
-	if got := answerOn(t, c); got != "200 , the last" {
-		t.Errorf("after the stop: %s", got)
-	}
+	must.Get(io.WriteString(c, oneGet))(t)
+	expect.Equalf(t, answerOn(t, c), "200 , the last", "after the stop")
 }
 
 func TestAStopDoesNotWaitForSilentConnections(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestATimerThatRunsLateDoesNotCallTheNextWriteOverdue(t *testing.T) {
@@ -12,9 +14,7 @@ func TestATimerThatRunsLateDoesNotCallTheNextWriteOverdue(t *testing.T) {
 		s := newStream()
 		c := s.conn
 		write := func(takes time.Duration, meanwhile func()) {
-			if err := s.await(func() error { time.Sleep(takes); meanwhile(); return nil }); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.await(func() error { time.Sleep(takes); meanwhile(); return nil }))
 		}
 		stuck := func() bool { synctest.Wait(); return s.stuck }
 		write(unreadAfter/2, func() {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -38,14 +40,9 @@ func (s secured) dial(t *testing.T, text string, protocols ...string) *tls.Conn 
 	t.Helper()
 	config := s.config.Clone()
 	config.NextProtos = protocols
-	c, err := tls.Dial("tcp", s.addr, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(tls.Dial("tcp", s.addr, config))(t)
 	t.Cleanup(func() { _ = c.Close() })
-	if _, err := io.WriteString(c, text); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(c, text))(t)
 	return c
 }
 
@@ -61,10 +58,7 @@ func TestOverTLSTheAddressesOfAResponseSayHTTPS(t *testing.T) {
 
 func TestPlainHTTPOnAPortOfTLSIsAnswered(t *testing.T) {
 	s := startTLS(t, http.NotFoundHandler(), ServerOptions{})
-	res, err := http.ReadResponse(bufio.NewReader(dial(t, s.addr, oneGet)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.ReadResponse(bufio.NewReader(dial(t, s.addr, oneGet)), nil))(t)
 	defer res.Body.Close()
 	if got := bodyOf(t, res); res.StatusCode != 400 || got != `{"status":"error","msg":"This port is for https"}` {
 		t.Errorf("%d %s", res.StatusCode, got)
@@ -83,9 +77,7 @@ func TestConnectionsWithoutAHandshakeMakeRoom(t *testing.T) {
 				silent[i] = dial(t, s.addr, text)
 			}
 			for _, c := range silent {
-				if got := answerOn(t, s.dial(t, oneGet)); got != "200 " {
-					t.Errorf("got %s", got)
-				}
+				expect.Equal(t, answerOn(t, s.dial(t, oneGet)), "200 ")
 				untilClosed(c)
 			}
 		})
@@ -102,9 +94,7 @@ func TestAStopUnderTLSFinishesWhatIsUnderWay(t *testing.T) {
 	s.working(1)
 	s.stopped()
 	close(h.leave)
-	if got := answerOn(t, c); got != "200 body, the last" {
-		t.Errorf("got %s", got)
-	}
+	expect.Equal(t, answerOn(t, c), "200 body, the last")
 	if err := <-s.done; err != nil {
 		t.Errorf("the stop returned %v", err)
 	}

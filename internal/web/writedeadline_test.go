@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // memoryListener listens for connections in memory, whose deadlines are those of the bubble.
@@ -57,10 +58,7 @@ func TestAnAnswerThatTookLongIsWritten(t *testing.T) {
 				io.WriteString(client, "POST /slow HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 1\r\n\r\n")
 				time.Sleep(readTimeout - time.Second) // of the bubble's clock
 				io.WriteString(client, "x")
-				answer, err := http.ReadResponse(bufio.NewReader(client), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				answer := must.Get(http.ReadResponse(bufio.NewReader(client), nil))(t)
 				if !strings.HasPrefix(answer.Status, name) {
 					t.Errorf("status %s", answer.Status)
 				}

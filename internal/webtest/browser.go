@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // Browser is somebody with a browser: it keeps cookies and follows no redirect.
@@ -22,10 +24,7 @@ type Browser struct {
 // NewBrowser opens a browser for the site at an address, below the path prefix base.
 func NewBrowser(t *testing.T, address, base string) *Browser {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	jar := must.Get(cookiejar.New(nil))(t)
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Browser{T: t, Address: address, Base: base, Client: &http.Client{Jar: jar, CheckRedirect: stay}}
 }

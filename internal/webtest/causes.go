@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 var routePattern = regexp.MustCompile(`\("(GET|POST|PUT|PATCH|DELETE)(?: |", ")(/[^"\s]*)"`)
@@ -13,10 +15,7 @@ var routePattern = regexp.MustCompile(`\("(GET|POST|PUT|PATCH|DELETE)(?: |", ")(
 // Routes lists the addresses in a table of routes as METHOD PATH.
 func Routes(t *testing.T, file string) (all []string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	for _, found := range routePattern.FindAllStringSubmatch(string(text), -1) {
 		all = append(all, found[1]+" "+strings.TrimSuffix(found[2], "{$}"))
 	}

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // A Certificate is one that a test created, with its key. It is its own authority.
@@ -25,14 +27,8 @@ type Certificate struct {
 // NewCertificate creates a certificate for hosts, which may be addresses. It is valid until expires, for 90 days.
 func NewCertificate(t testing.TB, expires time.Time, hosts ...string) Certificate {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	serial, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	serial := must.Get(rand.Int(rand.Reader, big.NewInt(1<<62)))(t)
 	about := &x509.Certificate{
 		SerialNumber: serial, NotBefore: expires.Add(-90 * 24 * time.Hour), NotAfter: expires,
 		BasicConstraintsValid: true, IsCA: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
@@ -44,18 +40,9 @@ func NewCertificate(t testing.TB, expires time.Time, hosts ...string) Certificat
 			about.DNSNames = append(about.DNSNames, host)
 		}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, about, about, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	encoded, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, about, about, key.Public(), key))(t)
+	leaf := must.Get(x509.ParseCertificate(der))(t)
+	encoded := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	return Certificate{
 		PEM: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 		Key: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded}), Leaf: leaf,
@@ -67,9 +54,7 @@ func (c Certificate) Write(t testing.TB, dir string) (certificate, key string) {
 	t.Helper()
 	certificate, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	for path, text := range map[string][]byte{certificate: c.PEM, key: c.Key} {
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, text, 0o600))
 	}
 	return certificate, key
 }
@@ -77,10 +62,7 @@ func (c Certificate) Write(t testing.TB, dir string) (certificate, key string) {
 // Server returns the configuration of a server that has the certificate.
 func (c Certificate) Server(t testing.TB) *tls.Config {
 	t.Helper()
-	pair, err := tls.X509KeyPair(c.PEM, c.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pair := must.Get(tls.X509KeyPair(c.PEM, c.Key))(t)
 	return &tls.Config{Certificates: []tls.Certificate{pair}}
 }
 

@@ -9,21 +9,17 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 const storeDocument = "../store/api/openapi.json"
 
 func storeOracle(t *testing.T) *Oracle {
 	t.Helper()
-	text, err := os.ReadFile(storeDocument)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := NewOracle(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	text := must.Get(os.ReadFile(storeDocument))(t)
+	return must.Get(NewOracle(text))(t)
 }
 
 func TestTheStoresDocumentIsWhole(t *testing.T) {
@@ -88,15 +84,10 @@ func TestExamplesAreWhatTheDocumentSays(t *testing.T) {
 	for path, operations := range o.paths {
 		for method, op := range operations {
 			for status, r := range op {
-				node, err := (&document{root: d}).responseNode(path, method, status)
-				if err != nil {
-					t.Fatal(err)
-				}
+				node := must.Get((&document{root: d}).responseNode(path, method, status))(t)
 				for name, example := range members(node, "content", "application/json", "examples") {
 					checked++
-					if err := r.body.Validate(members(example)["value"]); err != nil {
-						t.Errorf("%s %s %s, example %s: %v", method, path, status, name, err)
-					}
+					expect.NoErrorf(t, r.body.Validate(members(example)["value"]), "%s %s %s, example %s", method, path, status, name)
 				}
 			}
 		}
@@ -112,28 +103,14 @@ func (d *document) responseNode(path, method, status string) (any, error) {
 }
 
 func TestTheStoresDocumentIsPrettyPrinted(t *testing.T) {
-	text, err := os.ReadFile(storeDocument)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(storeDocument))(t)
 	var want bytes.Buffer
-	if err := json.Indent(&want, text, "", "  "); err != nil {
-		t.Fatal(err)
-	}
-	if want.String() != string(text) {
-		t.Error("the document is not indented by two spaces")
-	}
+	must.Do(t, json.Indent(&want, text, "", "  "))
+	expect.Equalf(t, want.String(), string(text), "the document is not indented by two spaces")
 }
 
 func storeJSON(t *testing.T) any {
 	t.Helper()
-	text, err := os.ReadFile(storeDocument)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	text := must.Get(os.ReadFile(storeDocument))(t)
+	return must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
 }

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 // reply is an answer that the tests take apart.
@@ -120,9 +122,7 @@ func TestOracleAcceptsWhatTheDocumentSays(t *testing.T) {
 		"doubled slashes that lead nowhere":        aRefusal().as("POST", "/api//purchases/validation", 404).with("X-Error-Code", "not_found").but("Invalid purchase code", "Not found"),
 		"an encoded slash leads elsewhere":         anItem().as("GET", "/api/items%2Fitem", 500),
 	} {
-		if err := r.check(o); err != nil {
-			t.Errorf("%s: %v", rule, err)
-		}
+		expect.NoErrorf(t, r.check(o), "%s", rule)
 	}
 }
 

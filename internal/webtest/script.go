@@ -57,6 +57,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // Run serves handler on 127.0.0.1 and runs the cases of each file against it,
@@ -73,10 +75,7 @@ func Run(t *testing.T, handler http.Handler, files []string,
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			s, err := readScript(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(readScript(file))(t)
 			r := newRunner(server.Listener.Addr().String(), s, check)
 			for _, c := range s.cases {
 				t.Run(c.title, func(t *testing.T) {

@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // echo answers with what it received, so that a case can assert what was sent.
@@ -48,9 +51,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 func runText(t *testing.T, text string) error {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "a.txt")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	s, err := readScript(file)
 	if err != nil {
 		return err
@@ -93,9 +94,7 @@ func TestRequestsAreSentAsWritten(t *testing.T) {
 			if strings.Contains(test.want, `"host":"h"`) {
 				request += "\nheader Host: h"
 			}
-			if err := runText(t, "# a\n"+request+"\ncode 200\ncontains "+test.want+"\n"); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, runText(t, "# a\n"+request+"\ncode 200\ncontains "+test.want+"\n"))
 		})
 	}
 }
@@ -124,9 +123,7 @@ func TestExpectations(t *testing.T) {
 			if strings.HasPrefix(test.wrong, "code") {
 				rest = "\ncontains {\n"
 			}
-			if err := runText(t, request+test.expectation+rest); err != nil {
-				t.Errorf("a right expectation fails: %v", err)
-			}
+			expect.NoErrorf(t, runText(t, request+test.expectation+rest), "a right expectation fails")
 			if err := runText(t, request+test.wrong+rest); err == nil {
 				t.Error("a wrong expectation passes")
 			} else if !strings.Contains(err.Error(), "a.txt:4: ") {
@@ -215,14 +212,9 @@ func TestCheckJudgesEveryAnswer(t *testing.T) {
 				}
 				return errors.New("unlike the document")
 			})
-		b, err := splitBlocks("a.txt", request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = r.run(scriptCase{title: "a", request: b[0].lines})
-		if got != want {
-			t.Errorf("check was given %q, want %q", got, want)
-		}
+		b := must.Get(splitBlocks("a.txt", request))(t)
+		err := r.run(scriptCase{title: "a", request: b[0].lines})
+		expect.Equalf(t, got, want, "check was given")
 		if err == nil || !strings.Contains(err.Error(), "a.txt:1: unlike the document") {
 			t.Errorf("the verdict of check is lost: %v", err)
 		}
@@ -232,16 +224,12 @@ func TestCheckJudgesEveryAnswer(t *testing.T) {
 func TestRunMakesASubtestOfEachFileAndCase(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "echo.txt")
 	text := "# one\nGET /\ncode 200\ncontains GET\n\n# two\nGET /missing\ncode 404\ncontains GET\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	var asked []string
 	Run(t, http.HandlerFunc(echo), []string{file},
 		func(method, path string, status int, header http.Header, body []byte) error {
 			asked = append(asked, method+" "+path)
 			return nil
 		})
-	if got := strings.Join(asked, ", "); got != "GET /, GET /missing" {
-		t.Errorf("asked %s", got)
-	}
+	expect.Equalf(t, strings.Join(asked, ", "), "GET /, GET /missing", "asked")
 }

@@ -8,24 +8,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // Unfinished sends the beginning of a request to a server and waits for the response, while the rest of the request
 // never comes. A server that waits for the rest fails the test.
 func Unfinished(t testing.TB, url, beginning string) *http.Response {
 	t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.Dial("tcp", strings.TrimPrefix(url, "http://")))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	const hang = 30 * time.Second // ends a server that waits
-	if err := c.SetDeadline(time.Now().Add(hang)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(c, beginning); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.SetDeadline(time.Now().Add(hang)))
+	must.Get(io.WriteString(c, beginning))(t)
 	res, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		t.Fatal("no answer before the end of the request: ", err)

@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -16,16 +17,10 @@ import (
 // file's name, "~" for all.
 func migrated(t *testing.T, at dbtest.DB, before string) *sqldb.DB {
 	t.Helper()
-	names, err := fs.Glob(files, "migrations/*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(fs.Glob(files, "migrations/*.sql"))(t)
 	some := fstest.MapFS{}
 	for _, name := range names {
-		text, err := fs.ReadFile(files, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(fs.ReadFile(files, name))(t)
 		if filepath.Base(name) < before {
 			some[name] = &fstest.MapFile{Data: text}
 		}
@@ -36,9 +31,7 @@ func migrated(t *testing.T, at dbtest.DB, before string) *sqldb.DB {
 	if err == nil {
 		err = db.Migrate(t.Context())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return db
 }
 
@@ -47,17 +40,13 @@ func TestCodesThatAreKeptAlreadyAreBoundToTheSavedStore(t *testing.T) {
 		db := migrated(t, at, "00004")
 		exec := func(statement string, args ...any) {
 			t.Helper()
-			if _, err := db.Queries().Exec(t.Context(), statement, args...); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(db.Queries().Exec(t.Context(), statement, args...))(t)
 		}
 		exec(`INSERT INTO meta (name, value) VALUES ('addon_store', 'https://store.example')`)
 		exec(`INSERT INTO purchase_codes (hint, sealed, kept_at) VALUES ('7c0f…8e37', $1, '2026-01-02T00:00:00Z')`, []byte("sealed"))
 		exec(`INSERT INTO licenses (license_id, code_id, domain, domains, item_id, item_name, license_type, issued_at, made_at, answer, file)
 			VALUES ('one', 1, 'site.example', '["site.example"]', 7, 'Rain', 'Regular', '2026-01-02T00:00:00Z', '2026-01-02T00:00:00Z', 'valid', 'a.b.c')`)
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 		now := migrated(t, at, "~")
 		t.Cleanup(func() { _ = now.Close() })
 		tables := New(now)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // The update moves the purchases of now to the sums of their products, and changes no total.
@@ -24,13 +25,9 @@ func TestPurchasesOfBeforeAreCountedByProduct(t *testing.T) {
 			if n == 1 {
 				values = []any{[]byte("one")}
 			}
-			if _, err := db.Queries().Exec(t.Context(), statement, values...); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(db.Queries().Exec(t.Context(), statement, values...))(t)
 		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Close())
 		now := migrated(t, at, "~")
 		t.Cleanup(func() { _ = now.Close() })
 		totals, err1 := New(now).Numbers(t.Context(), "", "9999-12-31")

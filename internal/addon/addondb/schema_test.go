@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -17,21 +19,16 @@ import (
 func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 	columns := map[string][]string{}
 	dbtest.Both(t, func(t *testing.T, at dbtest.DB) {
-		db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "addon.db"), Schemas: Schemas})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "addon.db"), Schemas: Schemas}))(t)
 		t.Cleanup(func() { _ = db.Close() })
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Migrate(t.Context()))
 		query := `SELECT m.name, c.name, c.type, c."notnull" = 0 AND c.pk = 0 FROM sqlite_schema m JOIN pragma_table_info(m.name) c
 			WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name NOT LIKE '%_versions'`
 		if at.Engine == dbtest.Postgres {
 			query = `SELECT table_name, column_name, data_type, is_nullable = 'YES' FROM information_schema.columns
 				WHERE table_schema = current_schema() AND table_name NOT LIKE '%_versions'`
 		}
-		list, err := sqldb.List(t.Context(), db.Queries(), func(r sqldb.Row) (string, error) {
+		list := must.Get(sqldb.List(t.Context(), db.Queries(), func(r sqldb.Row) (string, error) {
 			var table, column, kind string
 			var nullable bool
 			err := r.Scan(&table, &column, &kind, &nullable)
@@ -39,10 +36,7 @@ func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 				kind = of
 			}
 			return fmt.Sprintf("%s.%s %s, nullable %t", table, column, strings.ToLower(kind), nullable), err
-		}, query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, query))(t)
 		slices.Sort(list)
 		columns[at.Engine] = list
 	})
@@ -52,7 +46,5 @@ func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 	if columns[dbtest.Postgres] == nil {
 		return // its subtest was skipped, and says why
 	}
-	if diff := cmp.Diff(columns[dbtest.SQLite], columns[dbtest.Postgres]); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, cmp.Diff(columns[dbtest.SQLite], columns[dbtest.Postgres]), "")
 }

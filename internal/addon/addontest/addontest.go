@@ -18,6 +18,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -63,10 +64,7 @@ func NewTemplate(at time.Time, more ...func(context.Context, *addon.Addon) error
 // Open opens the addon of a database, and closes it with the test.
 func Open(t testing.TB, at dbtest.DB, o addon.Options) *addon.Addon {
 	t.Helper()
-	a, err := addon.Open(t.Context(), optionsOf(at, o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(addon.Open(t.Context(), optionsOf(at, o)))(t)
 	t.Cleanup(func() {
 		if err := a.Close(); err != nil {
 			t.Error(err)
@@ -78,11 +76,7 @@ func Open(t testing.TB, at dbtest.DB, o addon.Options) *addon.Addon {
 // openDatabase opens the database of an addon as another process would.
 func openDatabase(t testing.TB, at dbtest.DB) *sqldb.DB {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, addon.DatabaseName), Schemas: addondb.Schemas})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
+	return must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, addon.DatabaseName), Schemas: addondb.Schemas}))(t)
 }
 
 // Database opens the database of an addon as another process would, and closes it with the test.
@@ -125,9 +119,7 @@ func Updated(t testing.TB, at dbtest.DB) *Fixture {
 func (f *Fixture) Again(t testing.TB) *Fixture {
 	t.Helper()
 	g := New(t, f.At, f.Clock)
-	if err := g.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.Prepare(t.Context()))
 	return g
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -24,48 +25,34 @@ const DefaultsServed = `{"appName":"My app","idpIosClientId":"","idpAndroidClien
 // MustUpdate runs an update.
 func (f *Fixture) MustUpdate(t testing.TB) setup.Report {
 	t.Helper()
-	report, err := f.Setup.Update(t.Context(), Operator, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(f.Setup.Update(t.Context(), Operator, nil))(t)
 	return report
 }
 
 // MustSet changes the draft.
 func (f *Fixture) MustSet(t testing.TB, changes map[string]string) settings.Draft {
 	t.Helper()
-	s, err := f.Settings.Set(t.Context(), Operator, settings.Edit{}, changes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(f.Settings.Set(t.Context(), Operator, settings.Edit{}, changes))(t)
 	return s
 }
 
 // MustPublish publishes the draft.
 func (f *Fixture) MustPublish(t testing.TB, note string) settings.Publication {
 	t.Helper()
-	p, err := f.Settings.Publish(t.Context(), Operator, 0, note)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(f.Settings.Publish(t.Context(), Operator, 0, note))(t)
 	return p
 }
 
 // MustPackage adds a package.
 func (f *Fixture) MustPackage(t testing.TB, id int64, name string, paid bool) {
 	t.Helper()
-	if err := f.IAP.AddPackage(t.Context(), Operator, iap.Package{ID: id, Name: name, Rank: id, Paid: paid}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.IAP.AddPackage(t.Context(), Operator, iap.Package{ID: id, Name: name, Rank: id, Paid: paid}))
 }
 
 // Draft is the draft of the settings.
 func (f *Fixture) Draft(t testing.TB) settings.Draft {
 	t.Helper()
-	s, err := f.Settings.Draft(t.Context(), Operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(f.Settings.Draft(t.Context(), Operator))(t)
 	return s
 }
 
@@ -82,30 +69,21 @@ func (f *Fixture) Value(t testing.TB, key string) string {
 // Served is what apps are served of the settings.
 func (f *Fixture) Served(t testing.TB) *settings.Published {
 	t.Helper()
-	p, err := f.Settings.Published(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(f.Settings.Published(t.Context()))(t)
 	return p
 }
 
 // View is what apps are served about in-app purchases.
 func (f *Fixture) View(t testing.TB) *iap.Published {
 	t.Helper()
-	p, err := f.IAP.Published(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(f.IAP.Published(t.Context()))(t)
 	return p
 }
 
 // Audits lists the audit log, oldest first: action, subject, before -> after.
 func (f *Fixture) Audits(t testing.TB) []string {
 	t.Helper()
-	lines, err := f.AuditLog().Audit(t.Context(), Operator, people.AuditFilter{Limit: 500})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must.Get(f.AuditLog().Audit(t.Context(), Operator, people.AuditFilter{Limit: 500}))(t)
 	texts := make([]string, len(lines))
 	for i, l := range lines {
 		texts[len(lines)-1-i] = fmt.Sprintf("%s %s %s [%s]: %s -> %s", l.Actor, l.Action, l.Subject, l.Face, l.Before, l.After)
@@ -130,10 +108,7 @@ func (f *Fixture) Everything(t testing.TB) string {
 				"definitions": `SELECT name || fallback FROM definitions`,
 			}[table]
 		}
-		list, err := sqldb.List(t.Context(), db.Queries(), sqldb.Value[string], query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(sqldb.List(t.Context(), db.Queries(), sqldb.Value[string], query))(t)
 		all.WriteString(strings.Join(list, "\n"))
 	}
 	return all.String()
@@ -145,9 +120,7 @@ func Execute(t testing.TB, at dbtest.DB, statements ...string) {
 	db := openDatabase(t, at)
 	defer db.Close()
 	for _, s := range statements {
-		if _, err := db.Queries().Exec(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Queries().Exec(t.Context(), s))(t)
 	}
 }
 
@@ -159,13 +132,10 @@ func AddPurchase(t testing.TB, at dbtest.DB, p addondb.Purchase) {
 	for _, at := range []*sqldb.Time{&p.StatusSince, &p.StartedAt, &p.ReadAt, &p.CreatedAt} {
 		at.Time = Noon
 	}
-	err := Database(t, at).Tx(t.Context(), func(tx *addondb.DB) error {
+	must.Do(t, Database(t, at).Tx(t.Context(), func(tx *addondb.DB) error {
 		_, err := tx.AddPurchase(t.Context(), p)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // Forget takes a setting out of everything, as if this build had brought it.
@@ -174,23 +144,15 @@ func (f *Fixture) Forget(t testing.TB, key string) {
 	database := openDatabase(t, f.At)
 	defer database.Close()
 	db := addondb.New(database)
-	last, err := db.LastVersion(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	last := must.Get(db.LastVersion(t.Context()))(t)
 	last.Settings.V = slices.DeleteFunc(last.Settings.V, func(s addondb.Setting) bool { return s.Name == key })
-	settings, err := last.Settings.Value()
-	if err != nil {
-		t.Fatal(err)
-	}
+	settings := must.Get(last.Settings.Value())(t)
 	for query, args := range map[string][]any{
 		`DELETE FROM definitions WHERE name = $1`:             {key},
 		`DELETE FROM settings WHERE name = $1`:                {key},
 		`UPDATE versions SET settings = $1 WHERE number = $2`: {settings, last.Number},
 	} {
-		if _, err := db.Exec(t.Context(), query, args...); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Exec(t.Context(), query, args...))(t)
 	}
 }
 

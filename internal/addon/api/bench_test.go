@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // BenchmarkSettings is one read of the public settings over a connection that
@@ -32,30 +33,24 @@ func BenchmarkSettings(b *testing.B) {
 }
 
 func overOneConnection(b *testing.B, h http.Handler) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	check(b, err)
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(b)
 	server := &http.Server{Handler: h}
 	go func() { _ = server.Serve(listener) }()
 	defer server.Close()
-	conn, err := net.Dial("tcp", listener.Addr().String())
-	check(b, err)
+	conn := must.Get(net.Dial("tcp", listener.Addr().String()))(b)
 	defer conn.Close()
 	request := []byte("GET /api-addons/app/settings HTTP/1.1\r\nHost: shop.example\r\nContent-Type: application/json\r\nx-api-key: k\r\n\r\n")
 	buffer := make([]byte, 16<<10)
 	read := func() int {
-		_, err := conn.Write(request)
-		check(b, err)
-		n, err := conn.Read(buffer)
-		check(b, err)
-		return n
+		must.Get(conn.Write(request))(b)
+		return must.Get(conn.Read(buffer))(b)
 	}
 	whole := read()
 	b.ReportAllocs()
 	b.ResetTimer()
 	for b.Loop() {
 		for n := read(); n < whole; {
-			more, err := io.ReadFull(conn, buffer[:whole-n])
-			check(b, err)
+			more := must.Get(io.ReadFull(conn, buffer[:whole-n]))(b)
 			n += more
 		}
 	}

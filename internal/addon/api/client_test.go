@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // The client of a site and this API understand each other, over real HTTP.
@@ -21,10 +22,8 @@ func TestTheGoClientOfASite(t *testing.T) {
 		server := httptest.NewServer(http.StripPrefix("/shop", api.New(s.Addon, o)))
 		defer server.Close()
 		c := &countersign.AddonClient{BaseURL: server.URL + "/shop", Key: s.pair.Key, Secret: s.pair.Secret, Now: now, Retries: -1}
-		asked, err := c.UserToken(t.Context(), "Müşik ♪")
-		check(t, err)
-		signed, err := c.SignUserToken("Müşik ♪")
-		check(t, err)
+		asked := must.Get(c.UserToken(t.Context(), "Müşik ♪"))(t)
+		signed := must.Get(c.SignUserToken("Müşik ♪"))(t)
 		for _, token := range []countersign.UserToken{asked, signed} {
 			user, err := s.Credentials.AppUser(t.Context(), netip.IPv6Loopback(), s.pair.Key, token.Token)
 			if err != nil || user.ID != "Müşik ♪" || !user.Expires.Equal(token.ExpiresAt.Time) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -27,17 +28,14 @@ var readOracle = sync.OnceValues(func() (*webtest.Oracle, error) {
 
 func oracle(t testing.TB) *webtest.Oracle {
 	t.Helper()
-	read, err := readOracle()
-	check(t, err)
-	return read
+	return must.Get(readOracle())(t)
 }
 
 // contract runs each script of a folder against a site of its own, on both
 // engines. make brings the site into the state in which the scripts find it.
 func contract(t *testing.T, folder string, o api.Options, make func(t testing.TB, at dbtest.DB) *site, judge *webtest.Oracle) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.txt"))
-	check(t, err)
+	files := must.Get(filepath.Glob(filepath.Join("testdata", folder, "*.txt")))(t)
 	if len(files) == 0 {
 		t.Fatal("no scripts in testdata/" + folder)
 	}
@@ -67,11 +65,10 @@ func beside(t testing.TB, file string, names map[string]string) string {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		fmt.Fprintf(&live, "set %s %s\n", name, names[name])
 	}
-	check(t, os.WriteFile(filepath.Join(folder, "live.set"), []byte(live.String()), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(folder, "live.set"), []byte(live.String()), 0o600))
 	for _, from := range []string{file, "testdata/site.set"} {
-		text, err := os.ReadFile(from)
-		check(t, err)
-		check(t, os.WriteFile(filepath.Join(folder, filepath.Base(from)), text, 0o600))
+		text := must.Get(os.ReadFile(from))(t)
+		must.Do(t, os.WriteFile(filepath.Join(folder, filepath.Base(from)), text, 0o600))
 	}
 	return filepath.Join(folder, filepath.Base(file))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 )
 
 // FuzzBody: a body is one good JSON object of the shape that is wanted, or it is
@@ -91,9 +92,7 @@ func FuzzIfMatch(f *testing.F) {
 		switch {
 		case revision == noRevision:
 		case revision == anyRevision:
-			if strings.TrimSpace(text) != "*" {
-				t.Errorf("%q is any", text)
-			}
+			expect.Equalf(t, strings.TrimSpace(text), "*", "%q is any", text)
 		case revision < 1 || !strings.Contains(text, strconv.FormatInt(revision, 10)):
 			t.Errorf("%q is %d", text, revision)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -21,8 +22,7 @@ func TestAWaitForEventsEndsWhenTheServerStops(t *testing.T) {
 		s := updated(t, at)
 		h := api.New(s.Addon, options())
 		entered := make(chan struct{})
-		listener, err := web.Listen("127.0.0.1:0")
-		check(t, err)
+		listener := must.Get(web.Listen("127.0.0.1:0"))(t)
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
 		go func() {
@@ -35,18 +35,16 @@ func TestAWaitForEventsEndsWhenTheServerStops(t *testing.T) {
 			<-entered
 			stop()
 		}()
-		r, err := http.NewRequest("GET", "http://"+listener.Addr().String()+"/api-addons/iap/events?wait=25", nil)
-		check(t, err)
+		r := must.Get(http.NewRequest("GET", "http://"+listener.Addr().String()+"/api-addons/iap/events?wait=25", nil))(t)
 		r.SetBasicAuth(s.pair.Key, s.pair.Secret)
-		answer, err := http.DefaultClient.Do(r)
-		check(t, err)
+		answer := must.Get(http.DefaultClient.Do(r))(t)
 		defer answer.Body.Close()
 		var feed countersign.IAPFeed
-		check(t, json.NewDecoder(answer.Body).Decode(&feed))
+		must.Do(t, json.NewDecoder(answer.Body).Decode(&feed))
 		if answer.StatusCode != 200 || len(feed.Events) != 0 || feed.Cursor != 0 || feed.Missed {
 			t.Errorf("%d %+v", answer.StatusCode, feed)
 		}
-		check(t, <-served)
+		must.Do(t, <-served)
 	})
 }
 
@@ -69,7 +67,7 @@ func (d *deadlines) SetWriteDeadline(at time.Time) error {
 // The deadlines of other requests are shorter than a wait.
 func TestAWaitForEventsHasDeadlinesOfItsOwn(t *testing.T) {
 	s := newSeller(t, dbtest.New(t, dbtest.SQLite))
-	check(t, s.grant(t, "7"))
+	must.Do(t, s.grant(t, "7"))
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	r := httptest.NewRequest("GET", "/api-addons/iap/events?wait=25", nil)
 	r.RemoteAddr = "127.0.0.1:4321"

@@ -18,6 +18,8 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
@@ -67,14 +69,12 @@ func TestTheManualsTypeScriptBuys(t *testing.T) {
 		server := httptest.NewServer(mux)
 		defer server.Close()
 		var report map[string]any
-		check(t, json.Unmarshal(runManual(t, flow, server.URL, s.pair.Key), &report))
+		must.Do(t, json.Unmarshal(runManual(t, flow, server.URL, s.pair.Key), &report))
 		for name, want := range map[string]any{
 			"before": "none", "renewals": "false,true", "unpaid": "true,false", "paid": "false,created,active", "pauses": 1.0,
 			"read": true, "again": true, "restored": "unchanged,owned_by_other_user", "refused": "owned_by_other_user,false", "offline": "offline", "simulated": "created",
 		} {
-			if report[name] != want {
-				t.Errorf("%s: %v, want %v", name, report[name], want)
-			}
+			expect.Equalf(t, report[name], want, "%s", name)
 		}
 		if got, want := statuses.String(), "401 200 200 202 503 200 200 304 200 409 200 200"; got != want {
 			t.Errorf("statuses %s, want %s", got, want)
@@ -153,8 +153,7 @@ const compiler = "../../../e2e/node_modules/.bin/tsc"
 // manualBlocks are the blocks of a language in the manual.
 func manualBlocks(t *testing.T, language string) (blocks []string) {
 	t.Helper()
-	manual, err := os.ReadFile("../../../docs/iap.md")
-	check(t, err)
+	manual := must.Get(os.ReadFile("../../../docs/iap.md"))(t)
 	for part := range strings.SplitSeq(string(manual), "\n```"+language+"\n") {
 		block, _, _ := strings.Cut(part, "\n```\n")
 		blocks = append(blocks, block+"\n")
@@ -175,10 +174,9 @@ func runManual(t *testing.T, program string, arguments ...string) []byte {
 	t.Helper()
 	blocks, dir := manualBlocks(t, "ts"), t.TempDir()
 	for name, text := range map[string]string{"purchases.mts": blocks[0], "shop.mts": shopScope + blocks[1], "flow.mjs": program} {
-		check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	compiler, err := filepath.Abs(compiler)
-	check(t, err)
+	compiler := must.Get(filepath.Abs(compiler))(t)
 	tsc := exec.CommandContext(t.Context(), compiler, "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess",
 		"--target", "es2022", "--module", "nodenext", "purchases.mts", "shop.mts")
 	tsc.Dir = dir

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // kotlinLibraries is where npm puts the compiler of Kotlin.
@@ -22,12 +23,11 @@ func TestTheManualsKotlinCompiles(t *testing.T) {
 		dbtest.Skip(t, err)
 	}
 	dir := t.TempDir()
-	files, err := filepath.Glob("testdata/kotlin/*.kt")
-	check(t, err)
+	files := must.Get(filepath.Glob("testdata/kotlin/*.kt"))(t)
 	for _, block := range manualBlocks(t, "kotlin") {
 		name, _, _ := strings.Cut(strings.TrimPrefix(block, "// "), ":")
 		files = append(files, filepath.Join(dir, name))
-		check(t, os.WriteFile(files[len(files)-1], []byte(block), 0o600))
+		must.Do(t, os.WriteFile(files[len(files)-1], []byte(block), 0o600))
 	}
 	path := func(names ...string) string {
 		for i, name := range names {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/hook"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // The script that the manual has for webhooks keeps the newest membership, and refuses what is not signed for it.
@@ -47,17 +48,15 @@ func TestTheManualsPHPReceivesWebhooks(t *testing.T) {
 func servePHP(t *testing.T, name string, env ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
-	check(t, os.WriteFile(file, []byte(manualBlocks(t, "php file="+name)[0]), 0o600))
+	must.Do(t, os.WriteFile(file, []byte(manualBlocks(t, "php file="+name)[0]), 0o600))
 	for range 5 { // another program may take the port that was free a moment ago
-		free, err := net.Listen("tcp", "127.0.0.1:0")
-		check(t, err)
+		free := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		address := free.Addr().String()
-		check(t, free.Close())
+		must.Do(t, free.Close())
 		c := exec.CommandContext(t.Context(), "php", "-S", address, file)
 		c.Env = append(os.Environ(), env...)
-		said, err := c.StderrPipe()
-		check(t, err)
-		check(t, c.Start())
+		said := must.Get(c.StderrPipe())(t)
+		must.Do(t, c.Start())
 		line, _ := bufio.NewReader(said).ReadString('\n')
 		if strings.Contains(line, "started") {
 			t.Cleanup(func() {

@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -33,10 +34,8 @@ func TestTheCompressedFormIsTheSameAnswer(t *testing.T) {
 	if small.Header().Get("Content-Encoding") != "gzip" || small.Body.Len() >= plain.Body.Len() {
 		t.Fatalf("%v, %d bytes", small.Header(), small.Body.Len())
 	}
-	z, err := gzip.NewReader(small.Body)
-	check(t, err)
-	body, err := io.ReadAll(z)
-	check(t, err)
+	z := must.Get(gzip.NewReader(small.Body))(t)
+	body := must.Get(io.ReadAll(z))(t)
 	if !bytes.Equal(body, plain.Body.Bytes()) {
 		t.Errorf("it holds %s", body)
 	}
@@ -58,10 +57,8 @@ func TestAPublishByAnotherProcessIsServed(t *testing.T) {
 		h := api.New(s.Addon, options())
 		before := get(h, "/api-addons/app/settings").Header().Get("ETag")
 		other := again(t, at)
-		_, err := other.Settings.Set(t.Context(), operator, settings.Edit{}, map[string]string{"appName": "Elsewhere"})
-		check(t, err)
-		_, err = other.Settings.Publish(t.Context(), operator, 0, "")
-		check(t, err)
+		must.Get(other.Settings.Set(t.Context(), operator, settings.Edit{}, map[string]string{"appName": "Elsewhere"}))(t)
+		must.Get(other.Settings.Publish(t.Context(), operator, 0, ""))(t)
 		for { // until it is; the test's own time limit ends it
 			w := get(h, "/api-addons/app/settings", "If-None-Match", before)
 			if w.Code == 200 && bytes.HasPrefix(w.Body.Bytes(), []byte(`{"appName":"Elsewhere"`)) {
@@ -77,8 +74,7 @@ func TestAPublishByAnotherProcessIsServed(t *testing.T) {
 // awaitMemory waits until the public answers are held in memory.
 func (s *site) awaitMemory(t testing.TB) {
 	for {
-		one, err := s.Settings.Published(t.Context())
-		check(t, err)
+		one := must.Get(s.Settings.Published(t.Context()))(t)
 		if two, _ := s.Settings.Published(t.Context()); one == two {
 			return
 		}

@@ -16,6 +16,8 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -33,9 +35,9 @@ func (s *seller) ask(t testing.TB, h http.Handler, status int, method, path, bod
 	if w.Code != status {
 		t.Fatalf("%s %s: %d %s, want %d", method, path, w.Code, w.Body, status)
 	}
-	check(t, s.oracle.Check(method, r.URL.Path, w.Code, w.Header(), w.Body.Bytes()))
+	must.Do(t, s.oracle.Check(method, r.URL.Path, w.Code, w.Header(), w.Body.Bytes()))
 	if into != nil {
-		check(t, json.Unmarshal(w.Body.Bytes(), into))
+		must.Do(t, json.Unmarshal(w.Body.Bytes(), into))
 	}
 }
 
@@ -53,7 +55,7 @@ func (s *seller) server() map[string]string {
 func (s *seller) push(t testing.TB, h http.Handler, m playfake.Message) {
 	t.Helper()
 	bearer, body, err := s.play.Push(m)
-	check(t, err)
+	must.Do(t, err)
 	s.ask(t, h, 204, "POST", "iap/notifications/store", string(body), map[string]string{"Authorization": "Bearer " + bearer}, nil)
 }
 
@@ -72,7 +74,7 @@ func (s *seller) nextEvent(t testing.TB, h http.Handler, after *int64) (e eventB
 		t.Fatalf("the feed after %d: %+v", *after, feed)
 	}
 	*after = feed.Cursor
-	check(t, json.Unmarshal(feed.Events[0].Event, &e))
+	must.Do(t, json.Unmarshal(feed.Events[0].Event, &e))
 	return e
 }
 
@@ -91,8 +93,7 @@ func TestAPurchaseFromTheAppToTheSite(t *testing.T) {
 		h := api.New(s.Addon, options())
 		var intent countersign.IAPIntent
 		s.ask(t, h, 200, "POST", "iap/intents", "", s.app("7"), &intent)
-		token, err := s.play.Buy(playfake.BuyOptions{ProductID: "gold_monthly", Account: intent.AccountID})
-		check(t, err)
+		token := must.Get(s.play.Buy(playfake.BuyOptions{ProductID: "gold_monthly", Account: intent.AccountID}))(t)
 
 		var verified countersign.IAPVerification
 		s.ask(t, h, 200, "POST", "iap/verify", jsonText(map[string]string{"platform": "store", "purchase_token": token}), s.app("7"), &verified)
@@ -108,7 +109,7 @@ func TestAPurchaseFromTheAppToTheSite(t *testing.T) {
 		}
 
 		s.pass(24 * time.Hour)
-		check(t, s.play.Renew(token))
+		must.Do(t, s.play.Renew(token))
 		messages := s.play.Messages()
 		s.push(t, h, messages[len(messages)-1])
 		if e := s.nextEvent(t, h, &after); e.Type != "membership.renewed" || e.Membership.Until.Sub(verified.Membership.Until.Time) < 28*24*time.Hour {
@@ -128,10 +129,9 @@ func TestAForgedNotificationChangesNothing(t *testing.T) {
 		s := newSeller(t, at)
 		h := api.New(s.Addon, options())
 		token := s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"})
-		_, err := s.Members.Verify(t.Context(), "7", token, "")
-		check(t, err)
+		must.Get(s.Members.Verify(t.Context(), "7", token, ""))(t)
 		_, body, err := s.play.Push(s.play.Messages()[0])
-		check(t, err)
+		must.Do(t, err)
 		for name, change := range map[string]func(*playfake.PushClaims){
 			"another audience":        func(c *playfake.PushClaims) { c.Audience = []string{"https://evil.example"} },
 			"another issuer":          func(c *playfake.PushClaims) { c.Issuer = "https://evil.example" },
@@ -140,19 +140,15 @@ func TestAForgedNotificationChangesNothing(t *testing.T) {
 		} {
 			claims := s.play.PushClaims()
 			change(&claims)
-			forged, err := s.play.SignPush(claims)
-			check(t, err)
+			forged := must.Get(s.play.SignPush(claims))(t)
 			r := httptest.NewRequest("POST", "/api-addons/iap/notifications/store", bytes.NewReader(body))
 			r.Header.Set("Authorization", "Bearer "+forged)
 			if status, code, reason := reasonOf(h, r); status != 401 || code != "unauthorized" || reason != "push_refused" {
 				t.Errorf("%s: %d %s %s", name, status, code, reason)
 			}
 		}
-		received, err := s.Members.Messages(t.Context(), operator, 0, 10)
-		check(t, err)
-		if len(received) != 0 {
-			t.Errorf("stored: %+v", received)
-		}
+		received := must.Get(s.Members.Messages(t.Context(), operator, 0, 10))(t)
+		expect.Equalf(t, len(received), 0, "stored: %+v", received)
 	})
 }
 
@@ -163,20 +159,20 @@ func TestANotificationComesAgainWhileTheKeysCannotBeRead(t *testing.T) {
 		s := newSeller(t, at)
 		h := api.New(s.Addon, options())
 		bearer, body, err := s.play.Push(s.play.SendTest())
-		check(t, err)
+		must.Do(t, err)
 		header := map[string]string{"Authorization": "Bearer " + bearer}
 		s.down.Store(true)
 		var got refusal
 		s.ask(t, h, 503, "POST", "iap/notifications/store", string(body), header, &got)
 		received, err := s.Members.Messages(t.Context(), operator, 0, 10)
-		if check(t, err); got != (refusal{"store_unavailable", true}) || len(received) != 0 {
+		if must.Do(t, err); got != (refusal{"store_unavailable", true}) || len(received) != 0 {
 			t.Errorf("%+v, stored: %+v", got, received)
 		}
 		s.down.Store(false)
 		s.pass(time.Minute) // the keys are not asked for again at once
 		s.ask(t, h, 204, "POST", "iap/notifications/store", string(body), header, nil)
 		received, err = s.Members.Messages(t.Context(), operator, 0, 10)
-		if check(t, err); len(received) != 1 || string(received[0].Kind) != string(play.OfTest) {
+		if must.Do(t, err); len(received) != 1 || string(received[0].Kind) != string(play.OfTest) {
 			t.Errorf("stored: %+v", received)
 		}
 	})
@@ -188,7 +184,7 @@ func TestACompressedNotificationIsRead(t *testing.T) {
 		s := newSeller(t, at)
 		h := api.New(s.Addon, options())
 		bearer, body, err := s.play.Push(s.play.SendTest())
-		check(t, err)
+		must.Do(t, err)
 		header := map[string]string{"Authorization": "Bearer " + bearer, "Content-Encoding": "gzip"}
 		var got refusal
 		s.ask(t, h, 413, "POST", "iap/notifications/store", compressed(t, make([]byte, play.MaxPush+1)), header, &got)
@@ -198,7 +194,7 @@ func TestACompressedNotificationIsRead(t *testing.T) {
 		}
 		s.ask(t, h, 204, "POST", "iap/notifications/store", whole, header, nil)
 		received, err := s.Members.Messages(t.Context(), operator, 0, 10)
-		if check(t, err); len(received) != 1 {
+		if must.Do(t, err); len(received) != 1 {
 			t.Errorf("stored: %+v", received)
 		}
 	})
@@ -208,7 +204,7 @@ func compressed(t testing.TB, body []byte) string {
 	var text strings.Builder
 	z := gzip.NewWriter(&text)
 	_, err := z.Write(body)
-	check(t, errors.Join(err, z.Close()))
+	must.Do(t, errors.Join(err, z.Close()))
 	return text.String()
 }
 
@@ -263,25 +259,11 @@ func TestFailuresOfTheStoreKeepTheirCodes(t *testing.T) {
 	t.Parallel()
 	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
-		h := api.New(s.Addon, options())
-		for _, tt := range []struct {
-			name    string
-			disturb func()
-			status  int
-			want    refusal
-		}{
-			{"an old purchase", func() { s.play.Fail(1, 410, "subscriptionPurchaseNoLongerAvailable") }, 410, refusal{"purchase_gone", false}},
-		} {
-			t.Run(tt.name, func(t *testing.T) {
-				token := s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"})
-				tt.disturb()
-				var got refusal
-				s.ask(t, h, tt.status, "POST", "iap/verify", jsonText(map[string]string{"purchase_token": token}), s.app("7"), &got)
-				if got != tt.want {
-					t.Errorf("%+v, want %+v", got, tt.want)
-				}
-			})
-		}
+		token := s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"})
+		s.play.Fail(1, 410, "subscriptionPurchaseNoLongerAvailable")
+		var got refusal
+		s.ask(t, api.New(s.Addon, options()), 410, "POST", "iap/verify", jsonText(map[string]string{"purchase_token": token}), s.app("7"), &got)
+		expect.Equal(t, got, refusal{"purchase_gone", false})
 	})
 }
 
@@ -334,8 +316,7 @@ func TestPurchasesAreReadInPages(t *testing.T) {
 		h := api.New(s.Addon, options())
 		var want []string
 		for range 3 {
-			done, err := s.Members.Verify(t.Context(), "7", s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"}), "")
-			check(t, err)
+			done := must.Get(s.Members.Verify(t.Context(), "7", s.buy(t, "7", playfake.BuyOptions{ProductID: "gold_monthly"}), ""))(t)
 			want = append([]string{done.Purchase.ID}, want...)
 		}
 		var got []string
@@ -364,7 +345,7 @@ func TestAMembershipTokenIsRenewedTwiceADay(t *testing.T) {
 	t.Parallel()
 	s := newSeller(t, dbtest.New(t, dbtest.SQLite))
 	h := api.New(s.Addon, options())
-	check(t, s.grant(t, "7"))
+	must.Do(t, s.grant(t, "7"))
 	read := func(tag string) (*http.Response, string) {
 		r := httptest.NewRequest("GET", "/api-addons/iap/membership?token=1", nil)
 		for name, value := range s.app("7") {
@@ -373,7 +354,7 @@ func TestAMembershipTokenIsRenewedTwiceADay(t *testing.T) {
 		r.Header.Set("If-None-Match", tag)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
-		check(t, s.oracle.Check("GET", r.URL.Path, w.Code, w.Header(), w.Body.Bytes()))
+		must.Do(t, s.oracle.Check("GET", r.URL.Path, w.Code, w.Header(), w.Body.Bytes()))
 		return w.Result(), w.Header().Get("ETag")
 	}
 	_, tag := read("")
@@ -392,7 +373,7 @@ func TestASiteSignsItsCallsForMemberships(t *testing.T) {
 	t.Parallel()
 	dbtest.AnEngine(t, func(t *testing.T, at dbtest.DB) {
 		s := newSeller(t, at)
-		check(t, s.grant(t, "a/b ü"))
+		must.Do(t, s.grant(t, "a/b ü"))
 		h := api.New(s.Addon, options())
 		c := call{
 			method: "GET", target: "/api-addons/iap/users/a%2Fb%20%C3%BC/purchases?limit=5", key: s.pair.Key, secret: s.pair.Secret,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -46,14 +47,10 @@ func TestPathsOfPurchasesAnswerErrorsAsJSON(t *testing.T) {
 					w := httptest.NewRecorder()
 					h.ServeHTTP(w, r)
 					if nowhere := strings.HasSuffix(path, "/") || strings.HasSuffix(path, "/nothing"); all != nil && nowhere && method == "GET" {
-						if w.Body.String() != "<!doctype html>" {
-							t.Errorf("%s %s in a browser: %s", method, path, w.Body)
-						}
+						expect.Equalf(t, w.Body.String(), "<!doctype html>", "%s %s in a browser: %s", method, path, w.Body)
 						continue
 					}
-					if err := purchaseError(w.Result()); err != nil {
-						t.Errorf("%s %s: %v", method, path, err)
-					}
+					expect.NoErrorf(t, purchaseError(w.Result()), "%s %s", method, path)
 				}
 			}
 		})

@@ -8,6 +8,8 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/api"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestAnswersToAppsAreCounted(t *testing.T) {
@@ -28,18 +30,14 @@ func TestAnswersToAppsAreCounted(t *testing.T) {
 		{"another address is not counted", "GET", "/api-addons/app/nothing", nil, addon.Requests{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			before, err := s.Requests(t.Context(), operator)
-			check(t, err)
+			before := must.Get(s.Requests(t.Context(), operator))(t)
 			r := httptest.NewRequest(tt.method, tt.path, nil)
 			for i := 0; i < len(tt.header); i += 2 {
 				r.Header.Set(tt.header[i], tt.header[i+1])
 			}
 			h.ServeHTTP(httptest.NewRecorder(), r)
-			after, err := s.Requests(t.Context(), operator)
-			check(t, err)
-			if got := (addon.Requests{Settings: after.Settings - before.Settings, IAP: after.IAP - before.IAP}); got != tt.want {
-				t.Errorf("%+v instead of %+v", got, tt.want)
-			}
+			after := must.Get(s.Requests(t.Context(), operator))(t)
+			expect.Equal(t, (addon.Requests{Settings: after.Settings - before.Settings, IAP: after.IAP - before.IAP}), tt.want)
 		})
 	}
 }

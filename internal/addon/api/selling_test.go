@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play/playfake"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -32,10 +33,9 @@ type seller struct {
 // newSeller opens a site and publishes what it needs to sell.
 func newSeller(t testing.TB, at dbtest.DB) *seller {
 	t.Helper()
-	store, err := playfake.New(playfake.Options{
+	store := must.Get(playfake.New(playfake.Options{
 		Package: "com.cafe.social", Start: today, AccountKey: addontest.Key(), PushKey: addontest.Key(), Audience: pushAudience, PushAccount: pushAccount,
-	})
-	check(t, err)
+	}))(t)
 	down, answers := new(atomic.Bool), store.Handler()
 	google := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if down.Load() {
@@ -47,18 +47,15 @@ func newSeller(t testing.TB, at dbtest.DB) *seller {
 	t.Cleanup(google.Close)
 	s := newSiteAt(t, at, google.URL).update(t)
 	for _, p := range []iap.Package{{ID: 1, Name: "Silver", Rank: 1, Paid: true}, {ID: 2, Name: "Gold", Rank: 2, Paid: true}} {
-		check(t, s.IAP.AddPackage(t.Context(), operator, p))
+		must.Do(t, s.IAP.AddPackage(t.Context(), operator, p))
 	}
-	account, err := store.ServiceAccount()
-	check(t, err)
-	_, err = s.Settings.Set(t.Context(), operator, settings.Edit{}, map[string]string{
+	account := must.Get(store.ServiceAccount())(t)
+	must.Get(s.Settings.Set(t.Context(), operator, settings.Edit{}, map[string]string{
 		iap.KeyEnabled: "1", iap.KeyPackageName: "com.cafe.social", iap.KeyServiceAccount: string(account),
 		iap.KeyProductMap:   `{"store":{"silver_monthly":1,"gold_monthly":2}}`,
 		iap.KeyPushAudience: pushAudience, iap.KeyPushServiceAccount: pushAccount,
-	})
-	check(t, err)
-	_, err = s.Settings.Publish(t.Context(), operator, 0, "Shop")
-	check(t, err)
+	}))(t)
+	must.Get(s.Settings.Publish(t.Context(), operator, 0, "Shop"))(t)
 	return &seller{s, store, oracle(t), down}
 }
 
@@ -71,8 +68,7 @@ func (s *seller) pass(d time.Duration) {
 // account is the obfuscated account id of a user.
 func (s *seller) account(t testing.TB, user string) string {
 	t.Helper()
-	intent, err := s.Members.Intend(t.Context(), user, nil)
-	check(t, err)
+	intent := must.Get(s.Members.Intend(t.Context(), user, nil))(t)
 	return intent.AccountID
 }
 
@@ -82,9 +78,7 @@ func (s *seller) buy(t testing.TB, user string, o playfake.BuyOptions) string {
 	if user != "" {
 		o.Account = s.account(t, user)
 	}
-	token, err := s.play.Buy(o)
-	check(t, err)
-	return token
+	return must.Get(s.play.Buy(o))(t)
 }
 
 // selling is a site for the scripts: user-7 has a token for gold and one that is not paid yet,
@@ -98,11 +92,10 @@ func selling(t testing.TB, at dbtest.DB) *site {
 		"unmapped": s.buy(t, "user-7", playfake.BuyOptions{ProductID: "extra_storage"}),
 		"theirs":   s.buy(t, "user-8", playfake.BuyOptions{ProductID: "silver_monthly"}),
 	}
-	verified, err := s.Members.Verify(t.Context(), "user-9", s.buy(t, "user-9", playfake.BuyOptions{ProductID: "gold_monthly"}), "")
-	check(t, err)
+	verified := must.Get(s.Members.Verify(t.Context(), "user-9", s.buy(t, "user-9", playfake.BuyOptions{ProductID: "gold_monthly"}), ""))(t)
 	s.more["purchase"] = verified.Purchase.ID
 	bearer, body, err := s.play.Push(s.play.SendTest())
-	check(t, err)
+	must.Do(t, err)
 	s.more["push"], s.more["push_body"] = bearer, string(body)
 	return s.site
 }

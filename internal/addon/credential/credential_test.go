@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/credential"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/token"
 )
 
@@ -16,9 +17,7 @@ func TestPairIsMadeShownAndRotated(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		c, pair, err := f.Credentials.Create(ctx, operator, " App server ")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if c.Label != "App server" || !c.Active() || !token.Valid("cak_", pair.Key) || !token.Valid("cas_", pair.Secret) {
 			t.Errorf("%+v", c)
 		}
@@ -83,13 +82,9 @@ func TestCallsNeedBothHalves(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		c, pair, err := f.Credentials.Create(ctx, operator, "App server")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for i, halves := range [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} {
-			if _, err := f.Credentials.SetActive(ctx, operator, c.ID, credential.HalfKey, halves[0]); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Credentials.SetActive(ctx, operator, c.ID, credential.HalfKey, halves[0]))(t)
 			got, err := f.Credentials.SetActive(ctx, operator, c.ID, credential.HalfSecret, halves[1])
 			if err != nil || got.KeyActive != halves[0] || got.SecretActive != halves[1] {
 				t.Fatalf("%+v, %v", got, err)
@@ -120,9 +115,7 @@ func TestCredentialsAreRenamed(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		_, pair, err := f.Credentials.Create(ctx, operator, "App server")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got, err := f.Credentials.Rename(ctx, user, 2, " Shop server ")
 		if err != nil || got.Label != "Shop server" {
 			t.Errorf("%+v, %v", got, err)
@@ -150,9 +143,7 @@ func TestOnlyDeactivatedCredentialsAreDeleted(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		c, pair, err := f.Credentials.Create(ctx, operator, "App server")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, half := range []credential.Half{credential.HalfKey, credential.HalfSecret} {
 			_, err = f.Credentials.Delete(ctx, operator, c.ID)
 			addontest.WantError(t, err, "credential_active")
@@ -184,13 +175,9 @@ func TestLastUseIsWrittenInBatches(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		_, pair, err := f.Credentials.Reveal(ctx, operator, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for i := range 3 {
-			if _, err := f.Credentials.Basic(ctx, netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), pair.Key, pair.Secret); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Credentials.Basic(ctx, netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), pair.Key, pair.Secret))(t)
 		}
 		_, _ = f.Credentials.Basic(ctx, client, pair.Key, "wrong")
 		if c, err := f.Credentials.Find(ctx, operator, 1); err != nil || c.UsedCount != 0 || !c.LastUsedAt.IsZero() {

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // Headers that nobody signed open nothing, whatever is in them, and a call that is
@@ -17,9 +18,7 @@ import (
 func FuzzSignedHeaders(f *testing.F) {
 	a := addontest.Updated(f, dbtest.New(f, dbtest.SQLite))
 	_, pair, err := a.Credentials.Reveal(f.Context(), operator, 1)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, err)
 	a.Credentials.SetStarted(noon.Add(-time.Hour))
 	now := strconv.FormatInt(noon.Unix(), 10)
 	f.Add(pair.Key, now, "nonce-0001", "00", "GET", "/", []byte("{}"))

@@ -7,6 +7,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -31,9 +32,7 @@ func TestCachedCredentialsFollowTheirChanges(t *testing.T) {
 		want := func(when string, pair credential.Values, nonce, code string) {
 			t.Helper()
 			for f.Credentials.Pairs().Cached() == nil { // the news of a change may drop it once more
-				if _, err := f.Credentials.Pairs().Get(ctx); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(f.Credentials.Pairs().Get(ctx))(t)
 			}
 			if _, err := f.Credentials.AppUser(ctx, client, pair.Key, made); addontest.CodeOf(err) != code {
 				t.Errorf("%s: an app: %v, want %q", when, err, code)
@@ -45,21 +44,15 @@ func TestCachedCredentialsFollowTheirChanges(t *testing.T) {
 		want("at first", pair, "nonce-at-first", "")
 		mustSwitch(t, f, 1, credential.HalfSecret, false)
 		want("inactive", pair, "nonce-inactive", "credential_inactive")
-		if _, err := f.Credentials.SetActive(ctx, operator, 1, credential.HalfBoth, true); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Credentials.SetActive(ctx, operator, 1, credential.HalfBoth, true))(t)
 		want("active again", pair, "nonce-active", "")
 		_, rotated, err := f.Credentials.Rotate(ctx, operator, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		want("before the rotation", pair, "nonce-old", "credential_unknown")
 		want("after the rotation", rotated, "nonce-rotated", "")
 		want("a new pair", secondPair(t, f), "nonce-second", "")
 		mustSwitch(t, f, 1, credential.HalfBoth, false)
-		if _, err := f.Again(t).Credentials.Delete(ctx, operator, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Again(t).Credentials.Delete(ctx, operator, 1))(t)
 		for err := error(nil); addontest.CodeOf(err) != "credential_unknown"; _, err = f.Credentials.AppUser(ctx, client, rotated.Key, made) {
 			<-changed // also the news of our own changes
 		}
@@ -73,23 +66,14 @@ func BenchmarkAppUser(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			f := addontest.Updated(b, dbtest.New(b, dbtest.SQLite))
 			_, pair, err := f.Credentials.Reveal(b.Context(), operator, 1)
-			if err != nil {
-				b.Fatal(err)
-			}
-			made, err := f.Credentials.NewUserToken(program, "7")
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
+			made := must.Get(f.Credentials.NewUserToken(program, "7"))(b)
 			if cached {
 				f.Credentials.Pairs().Live()
-				if _, err := f.Credentials.Pairs().Get(b.Context()); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(f.Credentials.Pairs().Get(b.Context()))(b)
 			}
 			for b.Loop() {
-				if _, err := f.Credentials.AppUser(b.Context(), client, pair.Key, made.Token); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(f.Credentials.AppUser(b.Context(), client, pair.Key, made.Token))(b)
 			}
 		})
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/credential"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/token"
@@ -47,9 +49,7 @@ func TestSignatureIsTheDocumentedOne(t *testing.T) {
 func TestSignedCallIsTheProgramThatHoldsThePair(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		_, pair, err := f.Credentials.Reveal(t.Context(), operator, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		actor, err := f.Credentials.Signed(t.Context(), client, signed(f, pair, "nonce-0001"))
 		want := people.Actor{Kind: people.KindKey, ID: "1 First pair", Face: people.FaceAPI, Addr: client, Secret: true}
 		if err != nil || actor != want {
@@ -98,17 +98,13 @@ func TestSignedCallsThatAreRefused(t *testing.T) {
 	}
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		_, pair, err := f.Credentials.Reveal(t.Context(), operator, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		f.Credentials.SetStarted(noon.Add(-time.Hour))
 		for i, c := range cases {
 			r := signed(f, pair, fmt.Sprintf("nonce-%04d", i))
 			c.change(&r, pair)
 			_, err := f.Credentials.Signed(t.Context(), client, r)
-			if addontest.CodeOf(err) != c.code {
-				t.Errorf("%s: %v, want %q", c.name, err, c.code)
-			}
+			expect.Equalf(t, addontest.CodeOf(err), c.code, "%s: %v", c.name, err)
 			if e := new(countersign.Error); err != nil && (!errors.As(err, &e) || e.Kind != countersign.KindUnauthorized) {
 				t.Errorf("%s: %v is not of the kind unauthorized", c.name, err)
 			}
@@ -133,14 +129,10 @@ func TestSignedCallIsGoodOnce(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		_, pair, err := f.Credentials.Reveal(ctx, operator, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		ahead := signed(f, pair, "nonce-ahead")
 		at(300)(&ahead, pair)
-		if _, err := f.Credentials.Signed(ctx, client, ahead); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Credentials.Signed(ctx, client, ahead))(t)
 		// Its time stays in the window for ten minutes, and so does its nonce.
 		for range 10 {
 			_, err = f.Credentials.Signed(ctx, client, ahead)
@@ -153,9 +145,7 @@ func TestSignedCallIsGoodOnce(t *testing.T) {
 		_, err = f.Credentials.Signed(ctx, client, ahead)
 		addontest.WantError(t, err, "timestamp_invalid")
 		f.Credentials.PruneNonces(ctx) // a server whose clock is behind still accepts the call
-		if n := stored(t, f); n != 1 {
-			t.Errorf("%d nonces are stored", n)
-		}
+		expect.Equalf(t, stored(t, f), 1, "nonces are stored")
 		f.Clock.Move(5 * time.Minute)
 		f.Credentials.PruneNonces(ctx)
 		if _, err := f.Credentials.Signed(ctx, client, signed(f, pair, "nonce-later")); err != nil || f.Credentials.Nonces() != 1 || stored(t, f) != 1 {
@@ -174,19 +164,14 @@ func TestSignedCallIsGoodOnce(t *testing.T) {
 // stored counts the nonces in the database.
 func stored(t *testing.T, f *addontest.Fixture) int64 {
 	t.Helper()
-	n, err := sqldb.One(t.Context(), f.Credentials.DB().Queries.DB().Queries(), sqldb.Value[int64], `SELECT count(*) FROM nonces`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(sqldb.One(t.Context(), f.Credentials.DB().Queries.DB().Queries(), sqldb.Value[int64], `SELECT count(*) FROM nonces`))(t)
 	return n
 }
 
 func TestNoProcessServesACallAgain(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		_, pair, err := f.Credentials.Reveal(t.Context(), operator, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		const calls = 20
 		processes := []*addontest.Fixture{f, f.Again(t)}
 		served := [calls]atomic.Int64{}
@@ -239,9 +224,7 @@ func TestNoProcessServesACallAgain(t *testing.T) {
 func TestWhileNothingCanBeWrittenReadsAreServedOnceByEachProcessSinceItsStart(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		_, pair, err := f.Credentials.Reveal(t.Context(), operator, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		addontest.Execute(t, f.At, `ALTER TABLE nonces RENAME TO away`)
 		for i, c := range []struct {
 			rule        string
@@ -274,9 +257,7 @@ func TestWhileNothingCanBeWrittenReadsAreServedOnceByEachProcessSinceItsStart(t 
 func TestSignedCallSentManyTimesAtOnce(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		_, pair, err := f.Credentials.Reveal(t.Context(), operator, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		r := signed(f, pair, "nonce-0001")
 		var work sync.WaitGroup
 		served := make(chan struct{}, 16)
@@ -288,8 +269,6 @@ func TestSignedCallSentManyTimesAtOnce(t *testing.T) {
 			})
 		}
 		work.Wait()
-		if len(served) != 1 {
-			t.Errorf("%d were served", len(served))
-		}
+		expect.Equalf(t, len(served), 1, "were served")
 	})
 }

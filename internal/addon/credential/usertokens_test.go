@@ -8,6 +8,8 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/addon/usertoken"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/token"
 )
@@ -16,27 +18,20 @@ import (
 func pairOf(t *testing.T, f *addontest.Fixture, id int64) credential.Values {
 	t.Helper()
 	_, pair, err := f.Credentials.Reveal(t.Context(), operator, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return pair
 }
 
 func secondPair(t *testing.T, f *addontest.Fixture) credential.Values {
 	t.Helper()
 	_, pair, err := f.Credentials.Create(t.Context(), operator, "Second")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return pair
 }
 
 func mustToken(t *testing.T, f *addontest.Fixture, userID string) string {
 	t.Helper()
-	made, err := f.Credentials.NewUserToken(program, userID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(f.Credentials.NewUserToken(program, userID))(t)
 	return made.Token
 }
 
@@ -72,9 +67,7 @@ func TestOnlyProgramsAndTheOperatorGetUserTokens(t *testing.T) {
 			"nobody":                           {people.Actor{}, "not_allowed"},
 		} {
 			_, err := f.Credentials.NewUserToken(c.actor, "7")
-			if addontest.CodeOf(err) != c.code {
-				t.Errorf("%s: %v", rule, err)
-			}
+			expect.Equalf(t, addontest.CodeOf(err), c.code, "%s: %v", rule, err)
 		}
 	})
 }
@@ -145,9 +138,7 @@ func TestInactiveCredentialsAreNoApp(t *testing.T) {
 			// A stranger does not learn it.
 			_, err = f.Credentials.AppUser(ctx, client, pair.Key, "x")
 			addontest.WantError(t, err, credential.CodeUserTokenInvalid)
-			if _, err := f.Credentials.SetActive(ctx, operator, 1, half, true); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Credentials.SetActive(ctx, operator, 1, half, true))(t)
 		}
 		old := pairOf(t, f, 1)
 		site, _ := usertoken.Mint(credential.SiteTokenKey(old), "7", noon)
@@ -166,9 +157,7 @@ func TestInactiveCredentialsAreNoApp(t *testing.T) {
 func TestANewKeyFileEndsTheUserTokensOfTheAddon(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx, pair, made := t.Context(), pairOf(t, f, 1), mustToken(t, f, "7")
-		if _, err := f.Rekey(ctx, operator); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Rekey(ctx, operator))(t)
 		_, err := f.Credentials.AppUser(ctx, client, pair.Key, made)
 		addontest.WantError(t, err, credential.CodeUserTokenInvalid)
 		_, err = f.Credentials.AppUser(ctx, client, pair.Key, mustToken(t, f, "7"))
@@ -186,9 +175,7 @@ func TestAUserTokenThatWasVerifiedBeforeIsComparedWithTheClock(t *testing.T) {
 		want := func(when, code string) {
 			t.Helper()
 			for f.Credentials.Pairs().Cached() == nil {
-				if _, err := f.Credentials.Pairs().Get(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(f.Credentials.Pairs().Get(t.Context()))(t)
 			}
 			got, err := f.Credentials.AppUser(t.Context(), client, pair.Key, made)
 			if addontest.CodeOf(err) != code || err == nil && got.ID != "7" {
@@ -215,9 +202,7 @@ func TestAUserTokenThatWasVerifiedBeforeIsComparedWithTheClock(t *testing.T) {
 		want("a token of the site with another pair", credential.CodeUserTokenInvalid)
 		made, pair = mustToken(t, f, "7"), pairOf(t, f, 1)
 		want("before a new key file", "")
-		if _, err := f.Rekey(t.Context(), operator); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Rekey(t.Context(), operator))(t)
 		want("with a new key file", credential.CodeUserTokenInvalid)
 	})
 }

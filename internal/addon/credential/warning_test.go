@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/credential"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // wantWarning wants a text of the warning about API credentials, and whether it is dismissed.
@@ -19,16 +20,12 @@ func wantWarning(t testing.TB, f *addontest.Fixture, when, text string, dismisse
 
 func mustSwitch(t testing.TB, f *addontest.Fixture, id int64, half credential.Half, on bool) {
 	t.Helper()
-	if _, err := f.Credentials.SetActive(t.Context(), operator, id, half, on); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Credentials.SetActive(t.Context(), operator, id, half, on))(t)
 }
 
 func mustDismiss(t testing.TB, f *addontest.Fixture) {
 	t.Helper()
-	if _, err := f.Credentials.DismissWarning(t.Context(), user); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Credentials.DismissWarning(t.Context(), user))(t)
 }
 
 func TestADismissedWarningComesBackWhenItsReasonChanges(t *testing.T) {
@@ -42,9 +39,7 @@ func TestADismissedWarningComesBackWhenItsReasonChanges(t *testing.T) {
 		mustDismiss(t, f)
 		wantWarning(t, f, "dismissed", half, true)
 		wantWarning(t, f.Again(t), "dismissed, in another process", half, true)
-		if _, err := f.Credentials.Rename(t.Context(), operator, 1, "Old server"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Credentials.Rename(t.Context(), operator, 1, "Old server"))(t)
 		wantWarning(t, f, "renamed", strings.Replace(half, "First pair", "Old server", 1), true)
 		mustSwitch(t, f, 1, credential.HalfSecret, true)
 		wantWarning(t, f, "all active again", "", false)
@@ -54,9 +49,7 @@ func TestADismissedWarningComesBackWhenItsReasonChanges(t *testing.T) {
 		mustSwitch(t, f, 1, credential.HalfKey, false)
 		wantWarning(t, f, "the key off as well", none, false)
 		mustDismiss(t, f)
-		if _, err := f.Credentials.Delete(t.Context(), operator, 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Credentials.Delete(t.Context(), operator, 1))(t)
 		wantWarning(t, f, "deleted, and none was active before", none, true)
 		if _, _, err := f.Credentials.Create(t.Context(), operator, "Website"); err != nil {
 			t.Fatal(err)

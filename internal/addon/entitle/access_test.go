@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -62,9 +63,7 @@ func TestAnUnknownStateKeepsTheLastDecisionUntilItsExpiry(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := Decide(gold("SOMETHING_NEW", tomorrow), c.last, none, noon); got != c.want {
-				t.Errorf("%+v, want %+v", got, c.want)
-			}
+			expect.Equal(t, Decide(gold("SOMETHING_NEW", tomorrow), c.last, none, noon), c.want)
 		})
 	}
 }
@@ -138,9 +137,7 @@ func TestWhichItemsCount(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := ItemCounts(play.Subscription{}, play.Item{ExpiresAt: c.expires}, c.end, noon); got != c.want {
-				t.Errorf("%t", got)
-			}
+			expect.Equal(t, ItemCounts(play.Subscription{}, play.Item{ExpiresAt: c.expires}, c.end, noon), c.want)
 		})
 	}
 }
@@ -165,9 +162,7 @@ func TestWhatTheUserHasToDo(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := ActionFor(c.status, c.item); got != c.want {
-				t.Errorf("%q", got)
-			}
+			expect.Equal(t, ActionFor(c.status, c.item), c.want)
 		})
 	}
 }
@@ -177,9 +172,7 @@ func TestWhatRenews(t *testing.T) {
 		play.Active: true, play.InGracePeriod: true, play.OnHold: true, play.Paused: true,
 		play.Canceled: false, play.Expired: false, play.Pending: false, "SOMETHING_NEW": false,
 	} {
-		if got := WillRenew(state, play.Item{AutoRenews: true}); got != want {
-			t.Errorf("%s: %t", state, got)
-		}
+		expect.Equalf(t, WillRenew(state, play.Item{AutoRenews: true}), want, "%s", state)
 		if WillRenew(state, play.Item{Prepaid: true}) {
 			t.Errorf("%s: a prepaid plan renews", state)
 		}
@@ -208,9 +201,7 @@ func TestWhichPurchasesRetireTheirPredecessor(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := Retires(c.s); got != c.want {
-				t.Errorf("%t", got)
-			}
+			expect.Equal(t, Retires(c.s), c.want)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/events"
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestAMembershipComesFromTheBestSource(t *testing.T) {
@@ -33,13 +34,9 @@ func TestAMembershipComesFromTheBestSource(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := Derive(c.sources); got != c.want {
-				t.Errorf("%+v, want %+v", got, c.want)
-			}
+			expect.Equal(t, Derive(c.sources), c.want)
 			slices.Reverse(c.sources)
-			if got := Derive(c.sources); got != c.want {
-				t.Errorf("in the reverse order: %+v", got)
-			}
+			expect.Equalf(t, Derive(c.sources), c.want, "in the reverse order")
 		})
 	}
 }

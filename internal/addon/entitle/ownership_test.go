@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -52,9 +53,7 @@ func TestToWhomAPurchaseBelongs(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := c.policy.Decide(c.claim); got != c.want {
-				t.Errorf("%d, want %d", got, c.want)
-			}
+			expect.Equal(t, c.policy.Decide(c.claim), c.want)
 		})
 	}
 }
@@ -95,9 +94,7 @@ func TestWhoMayUseTestPurchases(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := (TestPurchases{c.rule, []string{"ben", "ana"}}).Allows(c.environment, c.user); got != c.want {
-				t.Errorf("%t", got)
-			}
+			expect.Equal(t, (TestPurchases{c.rule, []string{"ben", "ana"}}).Allows(c.environment, c.user), c.want)
 		})
 	}
 }
@@ -107,8 +104,6 @@ func TestTheEnvironmentOfAPurchase(t *testing.T) {
 		test, simulated bool
 		want            Environment
 	}{{false, false, Production}, {true, false, Test}, {false, true, Simulated}, {true, true, Simulated}} {
-		if got := EnvironmentOf(play.Subscription{Test: c.test}, c.simulated); got != c.want {
-			t.Errorf("%+v: %s", c, got)
-		}
+		expect.Equalf(t, EnvironmentOf(play.Subscription{Test: c.test}, c.simulated), c.want, "%+v", c)
 	}
 }

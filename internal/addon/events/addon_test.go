@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/events"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // A server delivers what another program appended.
@@ -28,13 +29,8 @@ func TestARunningAddonDeliversEvents(t *testing.T) {
 		f.Serve(t)
 		other := f.Again(t)
 		w, secret, err := other.Events.AddWebhook(t.Context(), addontest.Operator, s.URL, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, err := other.Events.Ping(t.Context(), addontest.Operator, w.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		id := must.Get(other.Events.Ping(t.Context(), addontest.Operator, w.ID))(t)
 		one := <-got
 		v := countersign.WebhookVerifier{Secrets: []string{string(secret)}, Now: f.Clock.Now}
 		if err := v.Verify(one.header, []byte(one.body)); err != nil || !strings.Contains(one.body, id) || one.header.Get("User-Agent") != "Countersign/1.2.3" {

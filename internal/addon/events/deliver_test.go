@@ -14,16 +14,16 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // wantGenuine wants what was received to be signed with a secret.
 func wantGenuine(t *testing.T, p *process, got received, secret SecretText) {
 	t.Helper()
 	v := countersign.WebhookVerifier{Secrets: []string{string(secret)}, Now: p.Now}
-	if err := v.Verify(got.header, []byte(got.body)); err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, v.Verify(got.header, []byte(got.body)))
 }
 
 func TestAnEventIsDeliveredOnceToAllWebhooksThatWantItsType(t *testing.T) {
@@ -45,9 +45,7 @@ func TestAnEventIsDeliveredOnceToAllWebhooksThatWantItsType(t *testing.T) {
 			t.Errorf("%+v, want %s %s", got[0], id, body)
 		}
 		want := Delivery{ID: 1, Webhook: w.ID, Event: id, Type: MembershipRenewed, State: Delivered, Attempts: 1, CreatedAt: noon, EndedAt: noon, LastStatus: 204}
-		if d := p.only(t, w.ID); d != want {
-			t.Errorf("%+v, want %+v", d, want)
-		}
+		expect.Equal(t, p.only(t, w.ID), want)
 	})
 }
 
@@ -153,14 +151,10 @@ func TestAWebhookThatFailsForThreeDaysIsPausedAndSendsAllWhenItIsResumed(t *test
 		p.Move(pauseAfter - time.Second)
 		second := p.add(t, "ben")[0]
 		p.run(t)
-		if p.state(t, w.ID).PausedFor != "" {
-			t.Error("paused too early")
-		}
+		expect.Equalf(t, p.state(t, w.ID).PausedFor, "", "paused too early")
 		p.Move(time.Minute)
 		p.run(t)
-		if p.state(t, w.ID).PausedFor != PausedFailing {
-			t.Error("not paused")
-		}
+		expect.Equalf(t, p.state(t, w.ID).PausedFor, PausedFailing, "not paused")
 		third := p.add(t, "cleo")[0]
 		r.take()
 		r.answer(http.StatusOK)
@@ -168,9 +162,7 @@ func TestAWebhookThatFailsForThreeDaysIsPausedAndSendsAllWhenItIsResumed(t *test
 		if p.run(t); len(r.take()) > 0 {
 			t.Error("sent to a paused webhook")
 		}
-		if _, err := p.Resume(t.Context(), operator, w.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(p.Resume(t.Context(), operator, w.ID))(t)
 		p.run(t)
 		var got []string
 		for _, one := range r.take() {
@@ -244,12 +236,8 @@ func TestAResumeSendsAtOnceWhatWaitsForAnotherAttempt(t *testing.T) {
 		}
 		r.answer(http.StatusOK)
 		r.take()
-		if _, err := p.Pause(t.Context(), operator, w.ID); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := p.Resume(t.Context(), operator, w.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(p.Pause(t.Context(), operator, w.ID))(t)
+		must.Get(p.Resume(t.Context(), operator, w.ID))(t)
 		if p.run(t); len(r.take()) != 1 || p.only(t, w.ID).State != Delivered {
 			t.Error("not sent at once")
 		}
@@ -262,9 +250,7 @@ func TestAPausedWebhookHoldsWhatIsDue(t *testing.T) {
 		w, _ := p.webhook(t, r)
 		p.add(t, "ana")
 		for range 2 {
-			if _, err := p.Pause(t.Context(), operator, w.ID); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(p.Pause(t.Context(), operator, w.ID))(t)
 		}
 		if p.run(t); len(r.take()) > 0 || p.only(t, w.ID).State != Held {
 			t.Error("sent to a paused webhook")
@@ -273,9 +259,7 @@ func TestAPausedWebhookHoldsWhatIsDue(t *testing.T) {
 			t.Error("a paused webhook is tested")
 		}
 		for range 2 {
-			if _, err := p.Resume(t.Context(), operator, w.ID); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(p.Resume(t.Context(), operator, w.ID))(t)
 		}
 		if p.run(t); len(r.take()) != 1 || p.only(t, w.ID).State != Delivered {
 			t.Error("not sent once")
@@ -293,10 +277,7 @@ func TestEventsAreSentAgain(t *testing.T) {
 		first := p.add(t, "ana")[0]
 		p.Move(time.Hour)
 		second := p.add(t, "ben")[0]
-		ping, err := p.Ping(t.Context(), operator, w.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ping := must.Get(p.Ping(t.Context(), operator, w.ID))(t)
 		wantSent := func(what string, want ...string) {
 			t.Helper()
 			p.run(t)
@@ -309,9 +290,7 @@ func TestEventsAreSentAgain(t *testing.T) {
 			}
 		}
 		wantSent("at first", first, second, ping)
-		if err := p.Replay(t.Context(), operator, w.ID, p.newest(t, w.ID, "").ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Replay(t.Context(), operator, w.ID, p.newest(t, w.ID, "").ID))
 		wantSent("the newest", ping)
 		for since, want := range map[time.Time][]string{noon: {first, second}, p.Now(): {second}} {
 			if n, err := p.ReplaySince(t.Context(), operator, w.ID, since); err != nil || n != len(want) {
@@ -337,9 +316,7 @@ func TestALateWebhookGetsEarlierEvents(t *testing.T) {
 		if p.run(t); len(r.take()) > 0 {
 			t.Error("sent without a replay")
 		}
-		if _, err := p.ReplaySince(t.Context(), operator, w.ID, noon); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(p.ReplaySince(t.Context(), operator, w.ID, noon))(t)
 		if p.run(t); len(r.take()) != 2 {
 			t.Error("not sent")
 		}
@@ -351,9 +328,7 @@ func TestARemovedWebhookReceivesNothing(t *testing.T) {
 		r := newReceiver(t)
 		w, _ := p.webhook(t, r)
 		p.add(t, "ana")
-		if _, err := p.RemoveWebhook(t.Context(), operator, w.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(p.RemoveWebhook(t.Context(), operator, w.ID))(t)
 		if p.run(t); len(r.take()) > 0 {
 			t.Error("sent")
 		}
@@ -397,9 +372,7 @@ func TestADeliveryWhoseJobFailedHasFailed(t *testing.T) {
 	engines(t, func(t *testing.T, p *process) {
 		w, _ := p.webhook(t, newReceiver(t))
 		p.add(t, "ana")
-		if _, err := p.db.Exec(t.Context(), `UPDATE webhooks SET secret_sealed = old_sealed`); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(p.db.Exec(t.Context(), `UPDATE webhooks SET secret_sealed = old_sealed`))(t)
 		for _, wait := range append([]time.Duration{0}, deliverRetries...) {
 			if d := p.only(t, w.ID); d.State != Pending {
 				t.Errorf("%+v", d)
@@ -425,10 +398,7 @@ func TestDeliveriesAreListedInPages(t *testing.T) {
 		slices.Reverse(want)
 		var got []string
 		for f := (DeliveryFilter{Limit: 2}); ; {
-			list, err := p.Deliveries(t.Context(), operator, w.ID, f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must.Get(p.Deliveries(t.Context(), operator, w.ID, f))(t)
 			if len(list) == 0 {
 				break
 			}

@@ -11,17 +11,14 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // read reads a part of the feed.
 func (p *process) read(t *testing.T, after int64, limit int) Feed {
 	t.Helper()
-	feed, err := p.List(t.Context(), program, after, limit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return feed
+	return must.Get(p.List(t.Context(), program, after, limit))(t)
 }
 
 func ids(feed Feed) (list []string) {
@@ -56,21 +53,18 @@ func TestTheFeedIsReadInParts(t *testing.T) {
 func TestAnEventHasTheFormOfItsDescription(t *testing.T) {
 	engines(t, func(t *testing.T, p *process) {
 		var id string
-		err := p.db.Tx(t.Context(), func(tx *addondb.DB) (err error) {
+		must.Do(t, p.db.Tx(t.Context(), func(tx *addondb.DB) (err error) {
 			id, err = p.Append(t.Context(), tx, Event{
 				Type: MembershipActivated, UserID: "<7>", Membership: json.RawMessage(`{"version": 1}`), Purchase: json.RawMessage(`{"id": "pur_1"}`), Environment: "test",
 			})
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		want := `{"id":"` + id + `","type":"membership.activated","created_at":"2026-11-01T12:00:00Z","user_id":"<7>",` +
 			`"membership":{"version":1},"previous":null,"purchase":{"id":"pur_1"},"environment":"test"}`
 		if e := p.read(t, 0, 0).Events[0]; string(e.Body) != want || e.Type != MembershipActivated || !e.CreatedAt.Equal(noon) {
 			t.Errorf("%+v\n%s\nwant\n%s", e, e.Body, want)
 		}
-		err = p.db.Tx(t.Context(), func(tx *addondb.DB) error {
+		err := p.db.Tx(t.Context(), func(tx *addondb.DB) error {
 			_, err := p.Append(t.Context(), tx, Event{Type: "membership.lost"})
 			return err
 		})
@@ -175,9 +169,7 @@ func TestAnAppendWaitsForTheOneBefore(t *testing.T) {
 		var users []string
 		for _, e := range p.read(t, 0, 0).Events {
 			var body payload
-			if err := json.Unmarshal(e.Body, &body); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(e.Body, &body))
 			users = append(users, body.UserID)
 		}
 		if !slices.Equal(users, []string{"slow", "fast"}) {
@@ -243,9 +235,7 @@ func TestOldEventsAreDeletedAndWhoMissedThemIsTold(t *testing.T) {
 		p.add(t, "cleo")
 		prune := func() {
 			t.Helper()
-			if err := p.Prune(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Prune(t.Context()))
 		}
 		if prune(); len(p.read(t, 0, 0).Events) != 3 {
 			t.Error("deleted too early")

@@ -20,9 +20,11 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/hook"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -84,15 +86,10 @@ func (p *process) close() error {
 
 func opened(t *testing.T, at dbtest.DB, c *dbtest.Clock) *process {
 	t.Helper()
-	p, err := open(t.Context(), at, c.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(open(t.Context(), at, c.Now))(t)
 	p.Clock = c
 	t.Cleanup(func() {
-		if err := p.close(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, p.close())
 	})
 	return p
 }
@@ -127,14 +124,11 @@ func renewed(user string) Event {
 func (p *process) add(t *testing.T, users ...string) (ids []string) {
 	t.Helper()
 	for _, user := range users {
-		err := p.db.Tx(t.Context(), func(tx *addondb.DB) error {
+		must.Do(t, p.db.Tx(t.Context(), func(tx *addondb.DB) error {
 			id, err := p.Append(t.Context(), tx, renewed(user))
 			ids = append(ids, id)
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	return ids
 }
@@ -195,9 +189,7 @@ func (r *receiver) take() []received {
 func (p *process) webhook(t *testing.T, r *receiver, wanted ...Type) (Webhook, SecretText) {
 	t.Helper()
 	w, secret, err := p.AddWebhook(t.Context(), operator, r.url, wanted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return w, secret
 }
 
@@ -205,10 +197,7 @@ func (p *process) webhook(t *testing.T, r *receiver, wanted ...Type) (Webhook, S
 func (p *process) run(t *testing.T) {
 	t.Helper()
 	for {
-		ran, err := p.queue.RunNext(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		ran := must.Get(p.queue.RunNext(t.Context()))(t)
 		if !ran {
 			return
 		}
@@ -228,20 +217,13 @@ func (p *process) only(t *testing.T, webhook int64) Delivery {
 // state reads a webhook.
 func (p *process) state(t *testing.T, id int64) Webhook {
 	t.Helper()
-	w, err := p.Webhook(t.Context(), operator, id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return must.Get(p.Webhook(t.Context(), operator, id))(t)
 }
 
 // audits lists the audit log, oldest first: actor, action, subject, detail.
 func (p *process) audits(t *testing.T) []string {
 	t.Helper()
-	lines, err := p.db.Audits(t.Context(), peopledb.AuditFilter{Limit: 500})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must.Get(p.db.Audits(t.Context(), peopledb.AuditFilter{Limit: 500}))(t)
 	texts := make([]string, len(lines))
 	for i, l := range lines {
 		texts[len(lines)-1-i] = l.Actor + " " + string(l.Action) + " " + l.Subject + ": " + l.Detail

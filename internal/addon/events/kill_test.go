@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // beKilled delivers what is due in the addon of a test, and says how far it has come. Every
@@ -80,9 +81,7 @@ func TestAKillDuringTheRequestSendsTheEventAgain(t *testing.T) {
 		defer s.Close()
 		defer close(hold)
 		w, _, err := p.AddWebhook(t.Context(), operator, s.URL, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		id := p.add(t, "ana")[0]
 		child := dbtest.StartChild(t, p.place, "0")
 		first := <-arrived

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestFiguresCountWebhooksByTheirState(t *testing.T) {
@@ -26,12 +28,8 @@ func TestFiguresCountWebhooksByTheirState(t *testing.T) {
 		r.answer(http.StatusGone)
 		p.run(t)
 		want("it is gone", Figures{Paused: 1})
-		if _, err := p.Resume(t.Context(), operator, w.ID); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := p.Pause(t.Context(), operator, w.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(p.Resume(t.Context(), operator, w.ID))(t)
+		must.Get(p.Pause(t.Context(), operator, w.ID))(t)
 		want("somebody paused it", Figures{})
 	})
 }

@@ -15,7 +15,9 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -152,9 +154,7 @@ func TestAWebhookIsChanged(t *testing.T) {
 		w, secret := p.webhook(t, old, PurchaseRefunded)
 		all := []Type{}
 		for range 2 { // the second changes nothing
-			if _, err := p.EditWebhook(t.Context(), operator, w.ID, WebhookChange{URL: &fresh.url, Types: &all}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(p.EditWebhook(t.Context(), operator, w.ID, WebhookChange{URL: &fresh.url, Types: &all}))(t)
 		}
 		p.add(t, "ana")
 		p.run(t)
@@ -197,9 +197,7 @@ func TestASecretIsRotatedWithAnOverlap(t *testing.T) {
 			t.Errorf("signed with two secrets after the overlap: %s", got.signature)
 		}
 		_, third, err := p.RotateSecret(t.Context(), operator, w.ID, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got = signatures()[0]; strings.Contains(got.signature, " ") {
 			t.Error("an overlap although none was asked for")
 		}
@@ -261,14 +259,10 @@ func TestAWebhookWithoutItsSecretIsPausedUntilItIsRotated(t *testing.T) {
 		r := newReceiver(t)
 		w, _ := p.webhook(t, r)
 		_, secret, err := p.RotateSecret(t.Context(), operator, w.ID, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		reseal := func(old, fresh *keyfile.Box) {
 			t.Helper()
-			if err := p.db.Tx(t.Context(), func(tx *addondb.DB) error { return p.ResealWebhooks(t.Context(), tx, old, fresh) }); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.db.Tx(t.Context(), func(tx *addondb.DB) error { return p.ResealWebhooks(t.Context(), tx, old, fresh) }))
 		}
 		box := p.guard.Box()
 		other := newBox(t)
@@ -285,21 +279,15 @@ func TestAWebhookWithoutItsSecretIsPausedUntilItIsRotated(t *testing.T) {
 		}
 		reseal(nil, box)
 		p.guard.Open(box)
-		if p.state(t, w.ID).PausedFor != PausedSecretLost {
-			t.Error("not paused")
-		}
+		expect.Equalf(t, p.state(t, w.ID).PausedFor, PausedSecretLost, "not paused")
 		p.add(t, "ana")
 		_, err = p.Resume(t.Context(), operator, w.ID)
 		wantError(t, err, "webhook_secret_lost")
 		_, err = p.RevealSecret(t.Context(), operator, w.ID)
 		wantError(t, err, "webhook_secret_lost")
 		_, fresh, err := p.RotateSecret(t.Context(), operator, w.ID, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := p.Resume(t.Context(), operator, w.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		must.Get(p.Resume(t.Context(), operator, w.ID))(t)
 		p.run(t)
 		wantGenuine(t, p, r.take()[0], fresh)
 	})
@@ -309,17 +297,9 @@ func TestAWebhookWithoutItsSecretIsPausedUntilItIsRotated(t *testing.T) {
 func newBox(t *testing.T) *keyfile.Box {
 	t.Helper()
 	at := dbtest.New(t, dbtest.SQLite)
-	db, err := sqldb.Open(t.Context(), sqldb.Options{Path: at.Dir + "/addon.db", Schemas: addondb.Schemas})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{Path: at.Dir + "/addon.db", Schemas: addondb.Schemas}))(t)
 	defer db.Close()
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	box, err := (&keyfile.Location{Service: keyfile.Addon, Dir: at.Dir}).Open(t.Context(), db.Queries())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
+	box := must.Get((&keyfile.Location{Service: keyfile.Addon, Dir: at.Dir}).Open(t.Context(), db.Queries()))(t)
 	return box
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/google/go-cmp/cmp"
 )
@@ -28,9 +30,7 @@ func TestProductsNeedTheirPackage(t *testing.T) {
 		_, err = f.Settings.AddProduct(ctx, operator, 0, "Gold", 1)
 		addontest.WantFields(t, err, "product")
 		for range 2 { // again is no change
-			if _, err := f.Settings.AddProduct(ctx, operator, 0, "gold", 1); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Settings.AddProduct(ctx, operator, 0, "gold", 1))(t)
 		}
 		f.MustPackage(t, 2, "Silver", true)
 		_, err = f.Settings.AddProduct(ctx, operator, 0, "gold", 2)
@@ -38,17 +38,11 @@ func TestProductsNeedTheirPackage(t *testing.T) {
 		if list, err := f.IAP.Products(ctx, operator); err != nil || !slices.Equal(list, []iap.Product{{StoreID: "gold", PackageID: 1}}) {
 			t.Errorf("products %v, %v", list, err)
 		}
-		if got := f.Value(t, iap.KeyProductMap); got != `{"store":{"gold":1}}` {
-			t.Errorf("map %s", got)
-		}
+		expect.Equalf(t, f.Value(t, iap.KeyProductMap), `{"store":{"gold":1}}`, "map")
 		_, err = f.Settings.RemoveProduct(ctx, operator, 0, "silver")
 		addontest.WantError(t, err, "product_not_found")
-		if _, err := f.Settings.RemoveProduct(ctx, operator, 0, "gold"); err != nil {
-			t.Fatal(err)
-		}
-		if got := f.Value(t, iap.KeyProductMap); got != `{"store":{}}` {
-			t.Errorf("map %s", got)
-		}
+		must.Get(f.Settings.RemoveProduct(ctx, operator, 0, "gold"))(t)
+		expect.Equalf(t, f.Value(t, iap.KeyProductMap), `{"store":{}}`, "map")
 	})
 }
 
@@ -62,20 +56,14 @@ func TestViewOfInAppPurchases(t *testing.T) {
 			iap.KeyEnabled: "1", iap.KeySandboxEnabled: "1", iap.KeyPackageName: "com.example.app",
 			iap.KeyProductMap: `{"store":{"z_gold":20,"silver":3,"a_gold":20}}`,
 		})
-		if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)))(t)
 		f.MustPublish(t, "")
 		want := `{"enabled":true,"sandbox_enabled":true,"platforms":{"store":{"enabled":true,"package_name":"com.example.app"}},"products":[` +
 			`{"package":{"package_id":3,"name":"Silver"},"store_product_ids":["silver"]},` +
 			`{"package":{"package_id":20,"name":"Gold & \"more\""},"store_product_ids":["a_gold","z_gold"]}]}`
-		if diff := cmp.Diff(want, string(f.View(t).JSON)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff(want, string(f.View(t).JSON)), "")
 		// A new name takes effect at once.
-		if err := f.IAP.UpdatePackage(t.Context(), operator, iap.Package{ID: 3, Name: "Argent", Rank: 3, Paid: true}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.IAP.UpdatePackage(t.Context(), operator, iap.Package{ID: 3, Name: "Argent", Rank: 3, Paid: true}))
 		if got := string(f.View(t).JSON); !strings.Contains(got, `"name":"Argent"`) {
 			t.Errorf("served %s", got)
 		}
@@ -89,9 +77,7 @@ func TestStoreIsEnabledWhenEverythingIsThere(t *testing.T) {
 		f.MustPackage(t, 1, "Gold", true)
 		for mask := range 16 {
 			has := func(bit int) bool { return mask&(1<<bit) != 0 }
-			if err := f.Settings.RemoveServiceAccount(ctx, operator, 0); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Settings.RemoveServiceAccount(ctx, operator, 0))
 			set := map[string]string{iap.KeyEnabled: "0", iap.KeyPackageName: "", iap.KeyProductMap: ""}
 			if has(0) {
 				set[iap.KeyEnabled] = "1"
@@ -143,9 +129,7 @@ func TestPackages(t *testing.T) {
 		addontest.WantFields(t, f.IAP.AddPackage(ctx, operator, iap.Package{ID: 1 << 31, Name: "a\x00b", Rank: 1_000_001}), "id", "name", "rank")
 		addontest.WantError(t, f.IAP.UpdatePackage(ctx, operator, iap.Package{ID: 6, Name: "x"}), "package_not_found")
 		addontest.WantError(t, f.IAP.RemovePackage(ctx, operator, 6), "package_not_found")
-		if err := f.IAP.UpdatePackage(ctx, user, iap.Package{ID: 5, Name: "Platinum", Rank: 9, Paid: false}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.IAP.UpdatePackage(ctx, user, iap.Package{ID: 5, Name: "Platinum", Rank: 9, Paid: false}))
 		list, err := f.IAP.Packages(ctx, program)
 		if err != nil || len(list) != 1 || list[0] != (iap.Package{ID: 5, Name: "Platinum", Rank: 9}) {
 			t.Errorf("packages %+v, %v", list, err)
@@ -185,9 +169,7 @@ func TestPackages(t *testing.T) {
 func TestAnotherRankOfAPackageHasMembershipsDerivedAgain(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		gold := iap.Package{ID: 7, Name: "Gold", Rank: 7}
-		if err := f.IAP.AddPackage(t.Context(), operator, gold); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.IAP.AddPackage(t.Context(), operator, gold))
 		waiting := func() bool {
 			_, err := jobs.Open(t.Context(), addontest.Database(t, f.At).Queries, membership.KindDerive, membership.RepeatingKey)
 			if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
@@ -199,9 +181,7 @@ func TestAnotherRankOfAPackageHasMembershipsDerivedAgain(t *testing.T) {
 			t.Fatal("a new package, which nobody has, changes memberships")
 		}
 		gold.Rank = 1
-		if err := f.IAP.UpdatePackage(t.Context(), operator, gold); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.IAP.UpdatePackage(t.Context(), operator, gold))
 		if !waiting() {
 			t.Error("no task derives the memberships again")
 		}
@@ -215,9 +195,7 @@ func TestOneTimeProductsAreApartFromSubscriptions(t *testing.T) {
 		f.MustPackage(t, 1, "Gold", true)
 		add := func(id string, days int64) {
 			t.Helper()
-			if _, err := f.Settings.AddOneTimeProduct(ctx, operator, 0, id, 1, days); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Settings.AddOneTimeProduct(ctx, operator, 0, id, 1, days))(t)
 		}
 		add("gold_pass", 30)
 		add("gold_forever", entitle.Lifetime)
@@ -237,11 +215,7 @@ func TestOneTimeProductsAreApartFromSubscriptions(t *testing.T) {
 		if selling, err := f.IAP.Selling(ctx); err != nil || len(selling.Packages) != 3 || !maps.Equal(selling.OneTime, map[string]int64{"gold_forever": 0, "gold_pass": 30}) {
 			t.Errorf("%+v, %v", selling.OneTime, err)
 		}
-		if _, err := f.Settings.RemoveProduct(ctx, operator, 0, "gold_pass"); err != nil {
-			t.Fatal(err)
-		}
-		if got := f.Value(t, iap.KeyOneTime); got != "gold_forever=lifetime" {
-			t.Errorf("%q", got)
-		}
+		must.Get(f.Settings.RemoveProduct(ctx, operator, 0, "gold_pass"))(t)
+		expect.Equal(t, f.Value(t, iap.KeyOneTime), "gold_forever=lifetime")
 	})
 }

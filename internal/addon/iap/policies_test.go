@@ -9,6 +9,8 @@ import (
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // verificationKeys are the settings that an addon of an earlier version does not have.
@@ -25,10 +27,7 @@ var verification = map[string]string{
 
 func publishedValues(t *testing.T, f *addontest.Fixture) iap.Values {
 	t.Helper()
-	last, err := addontest.Database(t, f.At).LastVersion(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	last := must.Get(addontest.Database(t, f.At).LastVersion(t.Context()))(t)
 	return iap.ValuesOf(last.Settings.V)
 }
 
@@ -40,9 +39,7 @@ func TestSettingsOfVerificationArePublishedAndServedToNobody(t *testing.T) {
 			t.Errorf("the draft counts already: %+v", v)
 		}
 		p := f.MustPublish(t, "")
-		if len(p.Changes) != len(verification) {
-			t.Errorf("changes %+v", p.Changes)
-		}
+		expect.Equalf(t, len(p.Changes), len(verification), "changes %+v", p.Changes)
 		v := publishedValues(t, f)
 		if v.PushServiceAccount != verification[iap.KeyPushServiceAccount] || v.PushAudience != "https://site.example/push" ||
 			v.PullSubscription != "projects/tuneful/subscriptions/play" ||
@@ -58,9 +55,7 @@ func TestSettingsOfVerificationArePublishedAndServedToNobody(t *testing.T) {
 				t.Errorf("%s is in a public answer", key)
 			}
 		}
-		if _, err := f.Settings.Rollback(t.Context(), operator, 1, ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.Rollback(t.Context(), operator, 1, ""))(t)
 		if v := publishedValues(t, f); v.Policy.Unbound != entitle.FirstClaim || v.PushAudience != "" {
 			t.Errorf("restored %+v", v)
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // otherKey is an RSA key like [addontest.Key].
@@ -41,10 +42,7 @@ func pemOf(kind string, body []byte) string {
 
 func TestServiceAccountFilesAreRecognised(t *testing.T) {
 	good, key := string(addontest.ServiceAccount(nil)), addontest.PrivateKey(addontest.Key())
-	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	curve := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	cases := []struct {
 		name, file string
 		wrong      string // part of the sentence; "" for a good file
@@ -138,10 +136,7 @@ var fingerprintPattern = regexp.MustCompile(`^[0-9a-f]{16}$`)
 func TestServiceAccountIsWriteOnly(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
-		facts, err := f.Settings.SetServiceAccount(ctx, operator, 0, addontest.ServiceAccount(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		facts := must.Get(f.Settings.SetServiceAccount(ctx, operator, 0, addontest.ServiceAccount(nil)))(t)
 		if !facts.Set || facts.Type != "service_account" || facts.ClientEmail != "billing@tuneful-1.iam.example" || facts.Project != "tuneful-1" ||
 			!fingerprintPattern.MatchString(facts.Fingerprint) || !facts.SetAt.Equal(addontest.Noon) {
 			t.Errorf("facts %+v", facts)
@@ -174,9 +169,7 @@ func wantNoSecret(t *testing.T, f *addontest.Fixture, key string) {
 	}
 	next, err1 := f.Settings.Preview(t.Context(), operator)
 	nextView, err2 := f.IAP.Preview(t.Context(), operator)
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err1, err2))
 	middle := strings.Split(key, "\n")[5] // a line of the key's body
 	for where, text := range map[string]string{
 		"settings": said.String(), "database": f.Everything(t), "served": string(f.Served(t).JSON) + string(f.View(t).JSON),
@@ -190,19 +183,12 @@ func wantNoSecret(t *testing.T, f *addontest.Fixture, key string) {
 
 func TestSealedFilesDontShowInTheDatabaseFile(t *testing.T) {
 	f := addontest.Updated(t, dbtest.New(t, dbtest.SQLite))
-	if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)))(t)
 	_, pair, err := f.Credentials.Create(t.Context(), operator, "second")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	middle := strings.Split(addontest.PrivateKey(addontest.Key()), "\n")[5]
 	for _, name := range []string{addon.DatabaseName, addon.DatabaseName + "-wal"} {
-		content, err := os.ReadFile(filepath.Join(f.At.Dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(filepath.Join(f.At.Dir, name)))(t)
 		for _, secret := range []string{middle, pair.Secret, pair.Key} {
 			if strings.Contains(string(content), secret) {
 				t.Errorf("%s holds a secret in clear", name)
@@ -221,25 +207,19 @@ func TestSettingAServiceAccount(t *testing.T) {
 		_, err = f.Settings.SetServiceAccount(ctx, operator, 0, nil)
 		addontest.WantFields(t, err, iap.KeyServiceAccount)
 		first := addontest.ServiceAccount(nil)
-		if _, err := f.Settings.SetServiceAccount(ctx, operator, 0, first); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.SetServiceAccount(ctx, operator, 0, first))(t)
 		revision := f.Draft(t).Revision
 		if _, err := f.Settings.SetServiceAccount(ctx, operator, 0, first); err != nil || f.Draft(t).Revision != revision {
 			t.Errorf("the same file again counts as a change: %v", err)
 		}
 		// "" leaves it, as the empty field of a form does; so does null.
 		f.MustSet(t, map[string]string{iap.KeyServiceAccount: "", settings.KeyAppName: "x"})
-		if _, err := f.Settings.SetJSON(ctx, operator, settings.Edit{}, map[string]json.RawMessage{iap.KeyServiceAccount: json.RawMessage("null")}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.SetJSON(ctx, operator, settings.Edit{}, map[string]json.RawMessage{iap.KeyServiceAccount: json.RawMessage("null")}))(t)
 		if f.Value(t, iap.KeyServiceAccount) == "" {
 			t.Error("it is gone")
 		}
 		other := addontest.ServiceAccount(map[string]any{"private_key": addontest.PrivateKey(otherKey())})
-		if _, err := f.Settings.SetJSON(ctx, operator, settings.Edit{}, map[string]json.RawMessage{iap.KeyServiceAccount: other}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.SetJSON(ctx, operator, settings.Edit{}, map[string]json.RawMessage{iap.KeyServiceAccount: other}))(t)
 		f.MustPublish(t, "")
 		if err := f.Settings.RemoveServiceAccount(ctx, operator, 0); err != nil || f.Value(t, iap.KeyServiceAccount) != "" {
 			t.Errorf("not removed: %v", err)
@@ -255,18 +235,11 @@ func TestSettingAServiceAccount(t *testing.T) {
 func TestRollbackBringsTheServiceAccountBack(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
-		facts, err := f.Settings.SetServiceAccount(ctx, operator, 0, addontest.ServiceAccount(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		facts := must.Get(f.Settings.SetServiceAccount(ctx, operator, 0, addontest.ServiceAccount(nil)))(t)
 		f.MustPublish(t, "")
-		if err := f.Settings.RemoveServiceAccount(ctx, operator, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Settings.RemoveServiceAccount(ctx, operator, 0))
 		f.MustPublish(t, "")
-		if _, err := f.Settings.Rollback(ctx, operator, 2, ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.Rollback(ctx, operator, 2, ""))(t)
 		if draft, published, err := f.IAP.ServiceAccount(ctx, operator); err != nil || draft != facts || published != facts {
 			t.Errorf("draft %+v, published %+v, %v", draft, published, err)
 		}
@@ -278,9 +251,7 @@ func TestKeptServiceAccountIsTestedWithoutBeingShown(t *testing.T) {
 		ctx := t.Context()
 		_, _, err := f.IAP.TestServiceAccount(ctx, operator)
 		addontest.WantError(t, err, "service_account_not_found")
-		if _, err := f.Settings.SetServiceAccount(ctx, operator, 0, addontest.ServiceAccount(nil)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.SetServiceAccount(ctx, operator, 0, addontest.ServiceAccount(nil)))(t)
 		checks, ok, err := f.IAP.TestServiceAccount(ctx, user)
 		if err != nil || !ok || len(checks) < 5 {
 			t.Errorf("%+v, %t, %v", checks, ok, err)

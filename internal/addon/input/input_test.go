@@ -3,6 +3,8 @@ package input
 import (
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestUserIDs(t *testing.T) {
@@ -23,8 +25,6 @@ func TestUserIDs(t *testing.T) {
 		"three dots":                           {"...", true},
 		"an address within the site's own ids": {"../17", true},
 	} {
-		if got := UserID(c.id) == ""; got != c.ok {
-			t.Errorf("%s: valid %t, want %t", name, got, c.ok)
-		}
+		expect.Equalf(t, UserID(c.id) == "", c.ok, "%s: valid", name)
 	}
 }

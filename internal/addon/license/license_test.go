@@ -11,6 +11,8 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/license"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -18,10 +20,7 @@ const badCode = "11111111-2222-4333-8444-555555555555"
 
 func mustKnow(t *testing.T, f *addontest.Fixture) license.Licenses {
 	t.Helper()
-	known, err := f.Licenses.List(t.Context(), user)
-	if err != nil {
-		t.Fatal(err)
-	}
+	known := must.Get(f.Licenses.List(t.Context(), user))(t)
 	return known
 }
 
@@ -89,10 +88,7 @@ func TestThePurchaseCodeIsKeptSecret(t *testing.T) {
 		if err != nil || len(rows) != 1 || strings.Contains(string(rows[0].Sealed), addontest.PurchaseCode) {
 			t.Fatalf("%d codes, %v", len(rows), err)
 		}
-		files, err := f.Licenses.DB().Licenses(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(f.Licenses.DB().Licenses(t.Context()))(t)
 		for _, text := range append(append(errs, f.Audits(t)...), fmt.Sprint(rows), fmt.Sprint(files), f.Log.String()) {
 			if strings.Contains(text, addontest.PurchaseCode) {
 				t.Errorf("the purchase code is in %s", text)
@@ -244,9 +240,7 @@ func TestALicenseIsMoved(t *testing.T) {
 			t.Errorf("too often: %v", err)
 		}
 		back, err := f.Licenses.Move(t.Context(), user, old.Code.ID, "new.example", "site.example")
-		if addontest.CodeOf(err) != countersign.CodeMovesUsed {
-			t.Errorf("%+v %v", back, err)
-		}
+		expect.Equalf(t, addontest.CodeOf(err), countersign.CodeMovesUsed, "%+v %v", back, err)
 	})
 }
 
@@ -282,9 +276,7 @@ func TestARevokedLicenseStaysRevokedWhenTheStoreKnowsNoneAnyMore(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := addontest.NewLicenseStore(t)
 		l := f.MustMake(t, s.Order())[0]
-		if _, err := f.Licenses.Revoke(t.Context(), user, l.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licenses.Revoke(t.Context(), user, l.ID))(t)
 		s.Answer = countersign.CheckNotFound
 		f.Clock.Move(time.Hour)
 		checked, err := f.Licenses.Check(t.Context(), user, l.ID)
@@ -300,13 +292,10 @@ func TestARevokedLicenseStaysRevokedWhenTheStoreKnowsNoneAnyMore(t *testing.T) {
 func TestAKeptCodeOfAnotherKeyFileHasToBePastedAgain(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := addontest.NewLicenseStore(t)
-		err := f.Licenses.DB().Tx(t.Context(), func(tx *addondb.DB) error {
+		must.Do(t, f.Licenses.DB().Tx(t.Context(), func(tx *addondb.DB) error {
 			_, err := tx.AddPurchaseCode(t.Context(), addondb.PurchaseCode{Hint: "7c0f…8e37", Store: s.URL, Sealed: []byte("of another key"), KeptAt: sqldb.Time{Time: noon}})
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		o := s.Order()
 		o.Kept = mustKnow(t, f).Codes[0].ID
 		if _, err := f.Licenses.Make(t.Context(), user, o); addontest.CodeOf(err) != "purchase_code_not_kept" {

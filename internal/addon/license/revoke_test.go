@@ -8,6 +8,8 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/license"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 )
 
@@ -37,9 +39,7 @@ func TestAFileThatIsNotGoodAnyMoreIsNotRevoked(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s := addontest.NewLicenseStore(t)
 		old := f.MustMake(t, s.Order())[0]
-		if _, err := f.Licenses.Revoke(t.Context(), user, old.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licenses.Revoke(t.Context(), user, old.ID))(t)
 		again := f.MustMake(t, license.Order{Store: s.URL, Kept: old.Code.ID, Domain: old.Domain})[0]
 		asked, audits := s.Asked(), len(f.Audits(t))
 		if _, err := f.Licenses.Revoke(t.Context(), user, old.ID); addontest.CodeOf(err) != "license_ended" || !strings.Contains(err.Error(), "Nothing was changed") {
@@ -101,15 +101,11 @@ func TestAFileIsForgotten(t *testing.T) {
 		s := addontest.NewLicenseStore(t)
 		l := f.MustMake(t, s.Order())[0]
 		asked := s.Asked()
-		if err := f.Licenses.Forget(t.Context(), user, l.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Licenses.Forget(t.Context(), user, l.ID))
 		if known := mustKnow(t, f); len(known.Files) != 0 || len(known.Codes) != 1 {
 			t.Errorf("%+v", known)
 		}
-		if s.Asked() != asked {
-			t.Error("the store was asked")
-		}
+		expect.Equalf(t, s.Asked(), asked, "the store was asked")
 		if got := f.Audits(t); !strings.Contains(got[len(got)-1], "license.forget site.example") {
 			t.Errorf("audit %s", got[len(got)-1])
 		}
@@ -126,15 +122,11 @@ func TestAPurchaseCodeIsForgottenWithItsFiles(t *testing.T) {
 		o.Tests = []string{"localhost"}
 		l := f.MustMake(t, o)[0]
 		asked := s.Asked()
-		if err := f.Licenses.ForgetCode(t.Context(), user, l.Code.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Licenses.ForgetCode(t.Context(), user, l.Code.ID))
 		if known := mustKnow(t, f); len(known.Files) != 0 || len(known.Codes) != 0 || known.Store != s.URL {
 			t.Errorf("%+v", known)
 		}
-		if s.Asked() != asked {
-			t.Error("the store was asked")
-		}
+		expect.Equalf(t, s.Asked(), asked, "the store was asked")
 		log := f.Audits(t)
 		if last := log[len(log)-1]; !strings.Contains(last, "license.forget_code") || !strings.Contains(last, "localhost") || strings.Contains(last, "7c0f") {
 			t.Errorf("audit %s", last)

@@ -14,6 +14,8 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -73,12 +75,8 @@ func TestACodeThatAnEarlierVersionKeptIsUsedAtItsStore(t *testing.T) {
 		s := addontest.NewLicenseStore(t)
 		l := f.MustMake(t, s.Order())[0]
 		typed := "HTTP" + strings.TrimPrefix(s.URL, "http")
-		if _, err := f.Licenses.DB().Exec(t.Context(), `UPDATE purchase_codes SET store = $1`, typed); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Licenses.DB().SetMeta(t.Context(), license.MetaStore, typed); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licenses.DB().Exec(t.Context(), `UPDATE purchase_codes SET store = $1`, typed))(t)
+		must.Do(t, f.Licenses.DB().SetMeta(t.Context(), license.MetaStore, typed))
 		known := mustKnow(t, f)
 		if known.Store != s.URL || known.Codes[0].Store != s.URL {
 			t.Errorf("the form begins with %s, the code is for %s", known.Store, known.Codes[0].Store)
@@ -97,22 +95,15 @@ func TestMovesChecksAndRevocationsGoToTheCodesOwnStore(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		s, evil := addontest.NewLicenseStore(t), newStranger(t)
 		l := f.MustMake(t, s.Order())[0]
-		if err := f.Licenses.SetStore(t.Context(), operator, evil.URL, ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Licenses.SetStore(t.Context(), operator, evil.URL, ""))
 		if _, err := f.Licenses.Check(t.Context(), user, l.ID); err != nil {
 			t.Error(err)
 		}
-		moved, err := f.Licenses.Move(t.Context(), user, l.Code.ID, "site.example", "new.example")
-		if err != nil {
-			t.Fatal(err)
-		}
+		moved := must.Get(f.Licenses.Move(t.Context(), user, l.Code.ID, "site.example", "new.example"))(t)
 		if _, err := f.Licenses.Revoke(t.Context(), user, moved.ID); err != nil {
 			t.Error(err)
 		}
-		if evil.got() != "" {
-			t.Errorf("sent: %s", evil.got())
-		}
+		expect.Equalf(t, evil.got(), "", "sent")
 		if known := mustKnow(t, f); known.Store != evil.URL {
 			t.Errorf("a move changed the site's address to %s", known.Store)
 		}
@@ -131,9 +122,7 @@ func TestOneCodeIsKeptForEachStore(t *testing.T) {
 		if first.LicenseID != second.LicenseID || first.ID == second.ID || first.Code == second.Code {
 			t.Errorf("%+v\n%+v", first, second)
 		}
-		if _, err := f.Licenses.Revoke(t.Context(), user, first.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licenses.Revoke(t.Context(), user, first.ID))(t)
 		if l, _, err := f.Licenses.Find(t.Context(), user, second.ID); err != nil || !l.Good() || two.InUse["site.example"] == "" {
 			t.Errorf("the other store's license is %+v, %v", l, err)
 		}
@@ -170,10 +159,7 @@ func TestTheStoresAddressIsSavedOnceItHasAnsweredForTheCode(t *testing.T) {
 func TestChangingTheAddressAloneNeedsThePassword(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		const password, address = "four quiet green words", "https://store.example"
-		admin, err := f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password)
-		if err != nil {
-			t.Fatal(err)
-		}
+		admin := must.Get(f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password))(t)
 		ana := people.Actor{Kind: people.KindUser, ID: admin.Email, User: admin.ID, Administrator: true, Face: people.FacePage, Addr: client}
 		for _, wrong := range []string{"", "four quiet green birds"} {
 			if err := f.Licenses.SetStore(t.Context(), ana, address, wrong); addontest.CodeOf(err) != "password_wrong" || mustKnow(t, f).Store != "" {
@@ -209,10 +195,7 @@ func TestEveryFailureToReachAStoreIsWordedAlike(t *testing.T) {
 		tls.Config.ErrorLog = nil
 		tls.StartTLS()
 		t.Cleanup(tls.Close)
-		silent, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		silent := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		t.Cleanup(func() { _ = silent.Close() })
 		go func() {
 			for {
@@ -275,31 +258,17 @@ func TestWhatIsEchoedByAStrangerIsNotLogged(t *testing.T) {
 func TestNothingIsSentToAPrivateAddress(t *testing.T) {
 	t.Parallel()
 	at := dbtest.New(t, dbtest.SQLite)
-	a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, HashCost: people.TestCost})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(addon.Open(t.Context(), addon.Options{Dir: at.Dir, HashCost: people.TestCost}))(t)
 	t.Cleanup(func() { _ = a.Close() })
-	if _, err := a.Setup.Update(t.Context(), operator, nil); err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(a.Setup.Update(t.Context(), operator, nil))(t)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	if _, err := a.Licenses.Make(t.Context(), user, license.Order{Store: "http://" + l.Addr().String(), Code: addontest.PurchaseCode, Domain: "site.example"}); addontest.CodeOf(err) != "store_unreachable" {
 		t.Error(err)
 	}
-	own, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(net.Dial("tcp", l.Addr().String()))(t)
 	defer own.Close()
-	first, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(l.Accept())(t)
 	defer first.Close()
 	if first.RemoteAddr().String() != own.LocalAddr().String() {
 		t.Errorf("a connection came from %s", first.RemoteAddr())

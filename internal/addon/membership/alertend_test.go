@@ -7,6 +7,8 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -16,23 +18,17 @@ func TestAnAlertEndsWithItsCause(t *testing.T) {
 	read := func(t *testing.T, f *fixture) { _, _ = f.Verify(t.Context(), "ana", "token", "") }
 	published := func(t *testing.T, f *fixture) {
 		t.Helper()
-		if err := f.db.Tx(t.Context(), func(tx *addondb.DB) error { return f.Published(t.Context(), tx, iap.Values{}, iap.Values{}) }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.db.Tx(t.Context(), func(tx *addondb.DB) error { return f.Published(t.Context(), tx, iap.Values{}, iap.Values{}) }))
 		f.clock.Move(endAlertsWait)
 		f.run(t)
 	}
 	hourly := func(t *testing.T, f *fixture) {
 		t.Helper()
-		if _, err := f.doSilence(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.doSilence(t.Context(), nil))(t)
 	}
 	pulled := func(t *testing.T, f *fixture, failed error) {
 		t.Helper()
-		if err := f.notePull(t.Context(), "projects/p/subscriptions/s", failed); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.notePull(t.Context(), "projects/p/subscriptions/s", failed))
 	}
 	for _, c := range []struct {
 		kind, cause string
@@ -81,9 +77,7 @@ func TestAnAlertEndsWithItsCause(t *testing.T) {
 		{alertNotification, "a code", func(t *testing.T, f *fixture) { f.receive(t, notification("m1", 21, "token")) },
 			func(t *testing.T, f *fixture) { f.clock.Move(30*day + time.Second); hourly(t, f) }},
 		{alertNotification, "an older version", func(t *testing.T, f *fixture) {
-			if err := f.raise(t.Context(), f.db, alertNotification, "22", "unknown"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.raise(t.Context(), f.db, alertNotification, "22", "unknown"))
 		}, hourly},
 		{alertRefundReview, "the time for an answer", func(t *testing.T, f *fixture) {
 			n := notification("m1", 0, "token")
@@ -114,9 +108,7 @@ func TestAnAlertEndsWithItsCause(t *testing.T) {
 			f.clock.Move(entitle.AcknowledgeAlarm + time.Second)
 			f.run(t)
 		}, func(t *testing.T, f *fixture) {
-			if _, err := f.Erase(t.Context(), operator, "ana", true); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Erase(t.Context(), operator, "ana", true))(t)
 			hourly(t, f)
 		}},
 		{alertSilence, "purchases", func(t *testing.T, f *fixture) {
@@ -126,9 +118,7 @@ func TestAnAlertEndsWithItsCause(t *testing.T) {
 			f.run(t)
 			hourly(t, f)
 		}, func(t *testing.T, f *fixture) {
-			if _, err := f.Erase(t.Context(), operator, "ana", true); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Erase(t.Context(), operator, "ana", true))(t)
 			f.clock.Move(2*day + time.Minute)
 			hourly(t, f)
 		}},
@@ -143,9 +133,7 @@ func TestAnAlertEndsWithItsCause(t *testing.T) {
 				}
 				if c.cause != "an older version" {
 					hourly(t, f)
-					if len(f.subjects(t, c.kind)) != 1 {
-						t.Error("it ended before its cause")
-					}
+					expect.Equalf(t, len(f.subjects(t, c.kind)), 1, "it ended before its cause")
 				}
 				c.end(t, f)
 				if left := f.subjects(t, c.kind); len(left) > 0 {

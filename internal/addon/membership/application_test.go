@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -51,9 +53,7 @@ func TestRefundsOfEachApplicationAreFound(t *testing.T) {
 		f.selling.Application = next
 		f.elsewhere.down = unavailable // the list of one is read although that of another can't be
 		f.store.voided = []play.Voided{{Token: "old", OrderID: "GPA.1", VoidedAt: noon}}
-		if err := f.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Start(t.Context()))
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.Revoked, gold, 2)
 	})
@@ -76,9 +76,7 @@ func TestNotificationsOfAnEarlierApplicationAreAccepted(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "old", "gold_monthly")
 		f.selling.Application = next
-		if _, err := f.Intend(t.Context(), "ben", nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Intend(t.Context(), "ben", nil))(t)
 		f.store.sell("late", sub("silver_monthly", f.accountOf("ben")))
 		stranger := notification("m2", 4, "late")
 		stranger.Package = "com.other.app"
@@ -100,9 +98,7 @@ func TestAnAlertAboutTheServiceAccountIsOfItsApplication(t *testing.T) {
 		_, err := f.Refresh(t.Context(), program, id)
 		wantCode(t, err, "store_not_authorised")
 		f.bought(t, "ben", "new", "gold_monthly")
-		if got := f.figures(t); got != "0 for 0s, 1 store_not_authorised" {
-			t.Error(got)
-		}
+		expect.Equal(t, f.figures(t), "0 for 0s, 1 store_not_authorised")
 		f.setDown(nil)
 		if _, err := f.Refresh(t.Context(), program, id); err != nil || f.figures(t) != "0 for 0s" {
 			t.Error(f.figures(t), err)

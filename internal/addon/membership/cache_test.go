@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -33,20 +34,14 @@ func (f *fixture) follow(t *testing.T) <-chan string {
 // version is that of a membership as it is read.
 func (f *fixture) version(t *testing.T, user string) int64 {
 	t.Helper()
-	read, err := f.Membership(t.Context(), user)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must.Get(f.Membership(t.Context(), user))(t)
 	return read.Membership.Version
 }
 
 // wantRead checks the name of the package in what is read and in what is answered.
 func (f *fixture) wantRead(t *testing.T, user, name string, version int64) {
 	t.Helper()
-	read, err := f.Membership(t.Context(), user)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must.Get(f.Membership(t.Context(), user))(t)
 	got := ""
 	if read.Membership.Package != nil {
 		got = read.Membership.Package.Name
@@ -73,9 +68,7 @@ func TestAMembershipIsReadFromMemoryUntilItChanges(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		heard := f.follow(t)
 		f.wantRead(t, "ana", "", 0)
-		if _, err := f.AddGrant(t.Context(), program, "ana", silver, time.Time{}, "test"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.AddGrant(t.Context(), program, "ana", silver, time.Time{}, "test"))(t)
 		f.wantRead(t, "ana", "Silver", 1)
 
 		if !f.keeps(t, "ana") {
@@ -83,21 +76,16 @@ func TestAMembershipIsReadFromMemoryUntilItChanges(t *testing.T) {
 		}
 
 		other := opened(t, f.at)
-		if _, err := other.AddGrant(t.Context(), program, "ana", gold, time.Time{}, "by another process"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(other.AddGrant(t.Context(), program, "ana", gold, time.Time{}, "by another process"))(t)
 		for f.version(t, "ana") != 2 {
 			<-heard
 		}
 		f.wantRead(t, "ana", "Gold", 2)
 		f.wantMembership(t, "ana", entitle.Active, gold, 2)
 
-		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
+		must.Do(t, f.db.Tx(t.Context(), func(tx *addondb.DB) error {
 			return tx.UpdatePackage(t.Context(), addondb.Package{ID: gold, Name: "Platinum", Rank: 2, Paid: true})
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		f.wantRead(t, "ana", "Platinum", 2)
 	})
 }

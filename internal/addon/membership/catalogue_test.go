@@ -5,6 +5,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -31,9 +32,7 @@ func TestTheProductMapIsComparedWithTheCatalogueLineByLine(t *testing.T) {
 				t.Fatalf("%+v", got)
 			}
 			for i := range got {
-				if got[i] != tt.want[i] {
-					t.Errorf("%+v, want %+v", got[i], tt.want[i])
-				}
+				expect.Equal(t, got[i], tt.want[i])
 			}
 		})
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -27,10 +29,7 @@ func (f *fixture) wantStatus(t *testing.T, token string, want entitle.Status) {
 
 func (f *fixture) mustVerify(t *testing.T, user, token string) Outcome {
 	t.Helper()
-	o, err := f.Verify(t.Context(), user, token, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(f.Verify(t.Context(), user, token, ""))(t)
 	return o
 }
 
@@ -75,9 +74,7 @@ func TestAPendingSuccessorRetiresNothing(t *testing.T) {
 		asked := f.store.count("one")
 		f.mustVerify(t, "ana", "two")
 		f.run(t)
-		if f.store.count("one") != asked+1 {
-			t.Error("the old plan was not read again")
-		}
+		expect.Equalf(t, f.store.count("one"), asked+1, "the old plan was not read again")
 		f.wantMembership(t, "ana", entitle.Active, silver, 1)
 		f.sell("three", linked("gold_monthly", f.accountOf("ana"), "one"))
 		f.mustVerify(t, "ana", "three")
@@ -143,9 +140,7 @@ func TestASuccessorWithoutAnAccountIDInheritsTheOwner(t *testing.T) {
 		f.sell("two", linked("gold_monthly", "", "one"))
 		_, err := f.Verify(t.Context(), "ben", "two", "")
 		wantCode(t, err, "owned_by_other_user")
-		if err := f.Receive(t.Context(), notification("m1", 4, "two"), []byte(`{}`)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Receive(t.Context(), notification("m1", 4, "two"), []byte(`{}`)))
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.Active, gold, 2)
 		f.wantStatus(t, "one", entitle.Superseded)
@@ -194,17 +189,11 @@ func TestASubscriptionBoughtAgainOutsideOfTheApp(t *testing.T) {
 		f.sell("two", again)
 		_, err := f.Verify(t.Context(), "ben", "two", "")
 		wantCode(t, err, "owned_by_other_user")
-		if err := f.Receive(t.Context(), notification("m1", 4, "two"), []byte(`{}`)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.Intend(t.Context(), "ana", nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Receive(t.Context(), notification("m1", 4, "two"), []byte(`{}`)))
+		must.Get(f.Intend(t.Context(), "ana", nil))(t)
 		f.run(t)
 		f.wantStatus(t, "two", entitle.Active)
-		if f.store.accounts["two"] != f.accountOf("ana") {
-			t.Errorf("acknowledged with the account id %q", f.store.accounts["two"])
-		}
+		expect.Equalf(t, f.store.accounts["two"], f.accountOf("ana"), "acknowledged with the account id")
 		f.mustVerify(t, "ana", "two") // the store has forgotten the context
 		p, err := f.db.PurchaseByToken(t.Context(), platform, digestOf(f.box(), "two"))
 		if err != nil || p.LinkedDigest == nil || p.UserID != "ana" || !p.Acknowledged {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -174,9 +175,7 @@ func TestATokenBehindThoseThatWereSeenIsNobodyElses(t *testing.T) {
 		_, err := f.Verify(t.Context(), "ben", "ana-0", "")
 		wantCode(t, err, "owned_by_other_user")
 		f.wantMembership(t, "ben", entitle.None, 0, 0)
-		if err := Reseal(t.Context(), f.db, f.box(), f.box()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Reseal(t.Context(), f.db, f.box(), f.box()))
 		f.mustVerify(t, "ana", "ana-0")
 		f.wantStatus(t, "ana-0", entitle.Superseded)
 	})
@@ -199,9 +198,7 @@ func TestATokenBehindAnOpenReplacementIsNobodyElses(t *testing.T) {
 			for range 2 {
 				c.wantNobodyElses(t, f, user, 1)
 				c.wantNobodyElses(t, f, user, 0)
-				if err := Reseal(t.Context(), f.db, f.box(), f.box()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, Reseal(t.Context(), f.db, f.box(), f.box()))
 			}
 			f.mustVerify(t, user, c.token(user, 1))
 			f.wantStatus(t, c.token(user, 1), entitle.Active)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -27,21 +28,15 @@ func TestWhenAnOrderIsReadAgain(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			engines(t, func(t *testing.T, f *fixture) {
 				ctx := t.Context()
-				if err := f.db.AddOrder(ctx, "GPA.1", 1, f.timestamp()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, f.db.AddOrder(ctx, "GPA.1", 1, f.timestamp()))
 				due, err := f.db.DueOrders(ctx, f.timestamp(), ordersAtOnce)
 				if err != nil || len(due) != 1 {
 					t.Fatal(due, err)
 				}
 				if tt.refunded {
-					if err := f.db.RereadOrders(ctx, 1, at(f.Service.now().Add(ordersWait))); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, f.db.RereadOrders(ctx, 1, at(f.Service.now().Add(ordersWait))))
 				}
-				if err := f.applyOrder(ctx, due[0], tt.paid); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, f.applyOrder(ctx, due[0], tt.paid))
 				f.clock.Move(tt.wait)
 				due, err = f.db.DueOrders(ctx, f.timestamp(), ordersAtOnce)
 				if err != nil || (len(due) == 1) != (tt.wait > 0) {

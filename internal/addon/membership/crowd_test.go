@@ -16,6 +16,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestVerificationsBeyondThoseThatWaitForTheStoreWaitAndAreThenQueued(t *testing.T) {
@@ -173,9 +174,7 @@ func TestQueuedVerificationsAreRepeatedInTheOrderInWhichTheyAreDue(t *testing.T)
 			put = append(put, task)
 			return old(ctx, tx, task)
 		}
-		if _, err := f.doProbe(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.doProbe(t.Context(), nil))(t)
 		if len(put) != maxWaiting+1 || !slices.IsSortedFunc(put, func(a, b jobs.Task) int { return a.Due.Compare(b.Due) }) || put[1].Due.After(f.now()) {
 			t.Errorf("put %+v", put)
 		}
@@ -190,16 +189,12 @@ func (f *fixture) step(t *testing.T) bool {
 		return false
 	}
 	payload, err := json.Marshal(task.Payload)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	task.Due, err = f.works()[task.Kind].do(t.Context(), payload)
 	if err == nil && !task.Due.IsZero() {
 		err = f.put(t.Context(), nil, task)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return true
 }
 

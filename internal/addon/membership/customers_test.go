@@ -8,15 +8,14 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
 func (f *fixture) mustGrant(t *testing.T, user string, packageID int64, until time.Time) Grant {
 	t.Helper()
-	g, err := f.AddGrant(t.Context(), program, user, packageID, until, "winner")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(f.AddGrant(t.Context(), program, user, packageID, until, "winner"))(t)
 	return g
 }
 
@@ -121,9 +120,7 @@ func TestARenewalIsDeferredByDays(t *testing.T) {
 		_, err = f.Defer(t.Context(), program, id, 7)
 		wantCode(t, err, "store_unavailable")
 		f.setDown(nil)
-		if _, err := f.Cancel(t.Context(), program, id, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Cancel(t.Context(), program, id, false))(t)
 		_, err = f.Defer(t.Context(), program, id, 7)
 		wantCode(t, err, "not_renewing")
 	})
@@ -144,8 +141,6 @@ func TestTheRealStoreIsNotAskedAboutSimulatedPurchases(t *testing.T) {
 		f.selling.Simulated = false
 		_, err := f.Refresh(t.Context(), program, id)
 		wantCode(t, err, "other_store")
-		if f.store.count("token") != 0 {
-			t.Error("the store was asked")
-		}
+		expect.Equalf(t, f.store.count("token"), 0, "the store was asked")
 	})
 }

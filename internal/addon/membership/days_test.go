@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -158,9 +160,7 @@ func TestAPaymentForAProductThatLeftTheMapMeanwhile(t *testing.T) {
 		f.selling.Packages, f.selling.OneTime = map[string]int64{"gold_monthly": gold}, nil
 		f.pays(t, "one")
 		f.wantUntil(t, "ana", noon.Add(30*day))
-		if f.store.count("consume one") != 1 {
-			t.Error("it was not consumed")
-		}
+		expect.Equalf(t, f.store.count("consume one"), 1, "it was not consumed")
 	})
 }
 
@@ -189,9 +189,7 @@ func TestDaysAddUpWithTheirOwner(t *testing.T) {
 	}
 	ways := map[string]func(t *testing.T, f *fixture){
 		"the first user who verifies it": func(t *testing.T, f *fixture) {
-			if _, err := foreign(t, f, entitle.FirstVerified); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(foreign(t, f, entitle.FirstVerified))(t)
 		},
 		"the site decides": func(t *testing.T, f *fixture) {
 			if o, err := foreign(t, f, entitle.AskSite); err != nil || !o.Pending {
@@ -200,9 +198,7 @@ func TestDaysAddUpWithTheirOwner(t *testing.T) {
 			if f.run(t); f.store.count("consume two") > 0 {
 				t.Error("it was consumed for nobody")
 			}
-			if _, err := f.Transfer(t.Context(), program, f.purchaseOf(t, "two").Name, "ben", "the buyer"); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Transfer(t.Context(), program, f.purchaseOf(t, "two").Name, "ben", "the buyer"))(t)
 		},
 		"the site imports it": func(t *testing.T, f *fixture) {
 			done, err := f.ImportSubscribers(t.Context(), program, []Subscriber{{Line: 1, User: "ben", Token: "two"}}, ImportOptions{})
@@ -231,12 +227,8 @@ func TestDaysAddUpWithTheirOwner(t *testing.T) {
 				gets(t, f)
 				f.run(t)
 				f.wantUntil(t, "ben", noon.Add(60*day))
-				if f.store.count("consume two") != 1 {
-					t.Error("it was not consumed")
-				}
-				if _, err := f.Erase(t.Context(), program, "ben", false); err != nil {
-					t.Fatal(err)
-				}
+				expect.Equalf(t, f.store.count("consume two"), 1, "it was not consumed")
+				must.Get(f.Erase(t.Context(), program, "ben", false))(t)
 				f.run(t)
 				f.wantMembership(t, "ben", entitle.None, 0, 0)
 			})
@@ -268,13 +260,9 @@ func TestDaysThatMoveAreNoRenewals(t *testing.T) {
 		f.sellOnce()
 		first := f.boughtOnce(t, "ana", "one", "gold_pass")
 		f.boughtOnce(t, "ana", "two", "gold_pass")
-		if _, err := f.Transfer(t.Context(), operator, first.Purchase.ID, "ben", "a gift"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Transfer(t.Context(), operator, first.Purchase.ID, "ben", "a gift"))(t)
 		f.run(t)
-		if _, err := f.doSilence(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.doSilence(t.Context(), nil))(t)
 		f.wantAlerts(t, 0)
 	})
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -101,10 +102,7 @@ func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
 // opened is a service on a database, as a process has it.
 func opened(t *testing.T, at dbtest.DB) *fixture {
 	t.Helper()
-	f, err := openFixture(t.Context(), at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(openFixture(t.Context(), at))(t)
 	t.Cleanup(func() {
 		if err := f.db.Queries.DB().Close(); err != nil {
 			t.Error(err)
@@ -216,10 +214,7 @@ func (f *fixture) postpone(_ context.Context, _ *addondb.DB, kind string, until 
 // errors of tasks, which stay.
 func (f *fixture) run(t *testing.T) (failed []error) {
 	t.Helper()
-	failed, err := f.runTasks(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	failed = must.Get(f.runTasks(t.Context()))(t)
 	return failed
 }
 
@@ -337,9 +332,6 @@ func (f *fixture) setDown(err error) {
 func (f *fixture) bought(t *testing.T, user, token, product string) Outcome {
 	t.Helper()
 	f.sell(token, sub(product, f.accountOf(user)))
-	o, err := f.Verify(t.Context(), user, token, product)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(f.Verify(t.Context(), user, token, product))(t)
 	return o
 }

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -18,9 +20,7 @@ func notification(id string, code int64, token string) play.Notification {
 func (f *fixture) receive(t *testing.T, list ...play.Notification) {
 	t.Helper()
 	for _, n := range list {
-		if err := f.Receive(t.Context(), n, []byte(`{}`)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Receive(t.Context(), n, []byte(`{}`)))
 	}
 	if failed := f.run(t); len(failed) > 0 {
 		t.Fatal(failed)
@@ -69,9 +69,7 @@ func TestANotificationBeforeTheAppsCallIsAttributedByTheAccountID(t *testing.T) 
 		f.sell("token", sub("gold_monthly", intent.AccountID))
 		f.receive(t, notification("m1", 4, "token"))
 		f.wantMembership(t, "ana", entitle.Active, gold, 1)
-		if f.store.count("acknowledge token") != 1 {
-			t.Error("not acknowledged")
-		}
+		expect.Equalf(t, f.store.count("acknowledge token"), 1, "not acknowledged")
 		if o := f.mustVerify(t, "ana", "token"); o.Result != ResultUpdated && o.Result != ResultUnchanged {
 			t.Errorf("%+v", o)
 		}
@@ -83,9 +81,7 @@ func TestANotificationAboutNobodysPurchaseWaitsForTheApp(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.sell("token", sub("gold_monthly", ""))
 		f.receive(t, notification("m1", 4, "token"))
-		if f.store.count("acknowledge token") != 0 {
-			t.Error("acknowledged, although nobody has it")
-		}
+		expect.Equalf(t, f.store.count("acknowledge token"), 0, "acknowledged, although nobody has it")
 		if list, err := f.Messages(t.Context(), program, 0, 1); err != nil || list[0].Result != "no owner yet" {
 			t.Errorf("%+v, %v", list, err)
 		}
@@ -143,9 +139,7 @@ func TestANotificationIsProcessedAfterACrashAndAfterAnOutage(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "token", "gold_monthly")
 		f.change("token", func(s *play.Subscription) { s.State = play.OnHold })
-		if err := f.Receive(t.Context(), notification("m1", 5, "token"), []byte(`{}`)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Receive(t.Context(), notification("m1", 5, "token"), []byte(`{}`)))
 		f.setDown(unavailable)
 		if failed := f.run(t); len(failed) != 1 {
 			t.Fatal(failed)
@@ -155,9 +149,7 @@ func TestANotificationIsProcessedAfterACrashAndAfterAnOutage(t *testing.T) {
 		f.mu.Unlock()
 		f.setDown(nil)
 		f.clock.Move(time.Hour)
-		if err := f.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Start(t.Context()))
 		f.run(t)
 		f.wantMembership(t, "ana", entitle.OnHold, gold, 2)
 	})
@@ -165,9 +157,7 @@ func TestANotificationIsProcessedAfterACrashAndAfterAnOutage(t *testing.T) {
 
 func TestTheListOfRefundsIsReadToItsEndOrAgainFromTheSameTime(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		if _, err := f.doVoided(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.doVoided(t.Context(), nil))(t)
 		from := f.now().Add(-entitle.VoidedOverlap)
 		f.clock.Move(time.Hour)
 		f.store.endless = true

@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // beKilled is a process of its own. It receives a notification, processes it, and verifies
@@ -71,9 +72,7 @@ func wantWhole(t *testing.T, at dbtest.DB, point int) {
 	f := opened(t, at)
 	f.sell("token", sub("gold_monthly", f.accountOf("ana")))
 	f.clock.Move(time.Hour)
-	if err := f.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Start(t.Context()))
 	f.run(t)
 	f.receive(t, notification("m1", 4, "token")) // as the store sends it again until it is accepted
 	f.mustVerify(t, "ana", "token")

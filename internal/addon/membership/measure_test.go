@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 // figures prints the figures, with the alerts that are open.
@@ -26,9 +28,7 @@ func TestFiguresCountPurchasesThatWaitForTheirAcknowledgement(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		want := func(when, want string) {
 			t.Helper()
-			if got := f.figures(t); got != want {
-				t.Errorf("%s: %s; want %s", when, got, want)
-			}
+			expect.Equalf(t, f.figures(t), want, "%s", when)
 		}
 		want("none", "0 for 0s")
 		f.refuse(unavailable)

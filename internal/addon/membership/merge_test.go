@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -32,13 +33,8 @@ func TestAMergeMovesEverythingOfAUser(t *testing.T) {
 
 func TestAPurchaseThatComesAfterAMergeBelongsToWhoIsLeft(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		intent, err := f.Intend(t.Context(), "ana", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.Merge(t.Context(), program, "ana", "ben"); err != nil {
-			t.Fatal(err)
-		}
+		intent := must.Get(f.Intend(t.Context(), "ana", nil))(t)
+		must.Get(f.Merge(t.Context(), program, "ana", "ben"))(t)
 		f.sell("token", sub("gold_monthly", intent.AccountID))
 		f.mustVerify(t, "ben", "token")
 		f.wantMembership(t, "ben", entitle.Active, gold, 1)
@@ -94,9 +90,7 @@ func TestAnErasureLeavesPurchasesWithoutUserAndToken(t *testing.T) {
 		if _, err := f.Membership(t.Context(), "ana"); err != nil { // it is cached from here on
 			t.Fatal(err)
 		}
-		if _, err := f.Cancel(t.Context(), program, id, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Cancel(t.Context(), program, id, false))(t)
 		if e, err := f.Erase(t.Context(), program, "ana", false); err != nil || e != (Erased{Purchases: 1, Grants: 1}) {
 			t.Fatalf("%+v, %v", e, err)
 		}
@@ -158,9 +152,7 @@ func TestAnErasureWaitsForTheEndOfRenewalsUnlessItIsForced(t *testing.T) {
 func TestAnErasedUserMayBuyAndRestoreAgain(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		first := f.bought(t, "ana", "token", "gold_monthly").Purchase.ID
-		if _, err := f.Erase(t.Context(), program, "ana", true); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Erase(t.Context(), program, "ana", true))(t)
 		again := f.mustVerify(t, "ana", "token")
 		if again.Result != ResultCreated || again.Purchase.ID == first {
 			t.Errorf("%+v", again)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -33,10 +34,7 @@ func (f *fixture) once(product, account, order string) play.Subscription {
 func (f *fixture) boughtOnce(t *testing.T, user, token, product string) Outcome {
 	t.Helper()
 	f.sell(token, f.once(product, f.accountOf(user), "GPA."+token))
-	o, err := f.Verify(t.Context(), user, token, product)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(f.Verify(t.Context(), user, token, product))(t)
 	return o
 }
 
@@ -149,18 +147,13 @@ func TestAQuantityOfDaysIsRefundedInPart(t *testing.T) {
 		three := f.once("gold_pass", f.accountOf("ana"), "GPA.1")
 		three.Items[0].Quantity = 3
 		f.sell("one", three)
-		if _, err := f.Verify(t.Context(), "ana", "one", ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Verify(t.Context(), "ana", "one", ""))(t)
 		f.wantUntil(t, "ana", noon.Add(90*day))
-		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
+		must.Do(t, f.db.Tx(t.Context(), func(tx *addondb.DB) error {
 			o, err := tx.LockOrder(t.Context(), "GPA.1")
 			o.ReadAt = f.timestamp()
 			return errors.Join(err, tx.UpdateOrder(t.Context(), o))
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		f.change("one", func(s *play.Subscription) { s.Items[0].Quantity = 2 })
 		n := notification("m1", 0, "one")
 		n.Kind = play.OfVoid
@@ -178,15 +171,11 @@ func TestDaysThatMoveToAnotherUserFollowTheirs(t *testing.T) {
 		first := f.boughtOnce(t, "ana", "one", "gold_pass")
 		f.boughtOnce(t, "ana", "two", "gold_pass")
 		f.boughtOnce(t, "ben", "three", "gold_pass")
-		if _, err := f.Transfer(t.Context(), operator, first.Purchase.ID, "ben", "a gift"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Transfer(t.Context(), operator, first.Purchase.ID, "ben", "a gift"))(t)
 		f.run(t)
 		f.wantUntil(t, "ana", noon.Add(30*day))
 		f.wantUntil(t, "ben", noon.Add(60*day))
-		if _, err := f.Merge(t.Context(), operator, "ana", "ben"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Merge(t.Context(), operator, "ana", "ben"))(t)
 		f.run(t)
 		f.wantUntil(t, "ben", noon.Add(90*day))
 	})

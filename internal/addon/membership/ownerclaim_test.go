@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -21,10 +22,7 @@ func (f *fixture) foreign(t *testing.T, policy entitle.UnknownPolicy, user, toke
 // purchaseOf reads the purchase of a token.
 func (f *fixture) purchaseOf(t *testing.T, token string) addondb.Purchase {
 	t.Helper()
-	p, err := f.db.PurchaseByToken(t.Context(), platform, digestOf(f.box(), token))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(f.db.PurchaseByToken(t.Context(), platform, digestOf(f.box(), token)))(t)
 	return p
 }
 
@@ -72,13 +70,9 @@ func TestThePolicyForPurchasesOfAnotherBackend(t *testing.T) {
 
 func TestTheFirstVerifiedUserKeepsAPurchaseOfAnotherBackend(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		if _, err := f.foreign(t, entitle.FirstVerified, "ana", "one"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.foreign(t, entitle.FirstVerified, "ana", "one"))(t)
 		_, _, err := f.Restore(t.Context(), "ben", []string{"one"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		f.selling.Policy.Unknown = entitle.RefuseUnknown
 		f.mustVerify(t, "ana", "one")
 		upgrade := linked("silver_monthly", "of another backend", "one")
@@ -92,9 +86,7 @@ func TestTheFirstVerifiedUserKeepsAPurchaseOfAnotherBackend(t *testing.T) {
 func TestTheSiteDecidesToWhomAPurchaseBelongs(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		for _, user := range []string{"ana", "ben", "eva"} {
-			if _, err := f.foreign(t, entitle.AskSite, user, "token"); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.foreign(t, entitle.AskSite, user, "token"))(t)
 		}
 		name := f.purchaseOf(t, "token").Name
 		if intent, err := f.Intend(t.Context(), "ana", [][sha256.Size]byte{sha256.Sum256([]byte("token"))}); err != nil || intent.OwnedByOther {
@@ -102,18 +94,14 @@ func TestTheSiteDecidesToWhomAPurchaseBelongs(t *testing.T) {
 		}
 		f.wantAlerts(t, 1)
 		f.eventTypes()
-		if _, err := f.RefuseOwner(t.Context(), program, name, "ben", "not the buyer"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.RefuseOwner(t.Context(), program, name, "ben", "not the buyer"))(t)
 		f.wantMembership(t, "ben", entitle.None, 0, 2)
 		_, err := f.Verify(t.Context(), "ben", "token", "")
 		wantCode(t, err, "owned_by_other_user")
 		_, err = f.RefuseOwner(t.Context(), program, name, "ben", "again")
 		wantCode(t, err, "no_claim")
 		f.wantAlerts(t, 1)
-		if _, err := f.Transfer(t.Context(), program, name, "ana", "the buyer"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Transfer(t.Context(), program, name, "ana", "the buyer"))(t)
 		f.wantMembership(t, "ana", entitle.Active, gold, 2)
 		f.wantMembership(t, "eva", entitle.None, 0, 2)
 		f.wantAlerts(t, 0)
@@ -133,9 +121,7 @@ func TestAClaimEndsWithItsPurchase(t *testing.T) {
 	ends := map[string]func(t *testing.T, f *fixture){
 		"it expires": func(t *testing.T, f *fixture) {
 			f.change("token", func(s *play.Subscription) { s.State = play.Expired })
-			if _, err := f.Refresh(t.Context(), program, f.purchaseOf(t, "token").Name); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Refresh(t.Context(), program, f.purchaseOf(t, "token").Name))(t)
 		},
 		"the store forgets it": func(t *testing.T, f *fixture) {
 			f.setDown(&play.Error{Reason: play.Gone})
@@ -143,9 +129,7 @@ func TestAClaimEndsWithItsPurchase(t *testing.T) {
 			wantCode(t, err, "purchase_gone")
 		},
 		"its buyer is found": func(t *testing.T, f *fixture) {
-			if _, err := f.Intend(t.Context(), "ben", nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Intend(t.Context(), "ben", nil))(t)
 			f.change("token", func(s *play.Subscription) { s.Account = f.accountOf("ben") })
 			f.mustVerify(t, "ben", "token")
 		},
@@ -154,23 +138,17 @@ func TestAClaimEndsWithItsPurchase(t *testing.T) {
 			f.mustVerify(t, "ben", "two")
 		},
 		"its user is erased": func(t *testing.T, f *fixture) {
-			if _, err := f.Erase(t.Context(), program, "ana", false); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Erase(t.Context(), program, "ana", false))(t)
 		},
 		"its user is merged": func(t *testing.T, f *fixture) {
-			if _, err := f.Merge(t.Context(), program, "ana", "eva"); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Merge(t.Context(), program, "ana", "eva"))(t)
 			f.wantMembership(t, "eva", entitle.Pending, 0, 1)
 		},
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
 			engines(t, func(t *testing.T, f *fixture) {
-				if _, err := f.foreign(t, entitle.AskSite, "ana", "token"); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(f.foreign(t, entitle.AskSite, "ana", "token"))(t)
 				end(t, f)
 				if m, err := membershipOf(t.Context(), f.db, "ana"); err != nil || m.Status != string(entitle.None) {
 					t.Errorf("%+v, %v", m, err)
@@ -199,15 +177,11 @@ func TestThePurchaseOfAnErasedUserIsNobodys(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.selling.Policy.Unknown = entitle.FirstVerified
 		intend := func() {
-			if _, err := f.Intend(t.Context(), "ana", nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Intend(t.Context(), "ana", nil))(t)
 		}
 		intend()
 		f.bought(t, "ana", "token", "gold_monthly")
-		if _, err := f.Erase(t.Context(), program, "ana", true); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Erase(t.Context(), program, "ana", true))(t)
 		_, err := f.Verify(t.Context(), "ben", "token", "")
 		wantCode(t, err, "owned_by_other_user")
 		intend() // the user comes back
@@ -231,26 +205,19 @@ func TestATransferHoldsForWhatTakesThePlaceOfThePurchase(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			engines(t, func(t *testing.T, f *fixture) {
 				for _, user := range []string{"ana", "ben"} {
-					if _, err := f.Intend(t.Context(), user, nil); err != nil {
-						t.Fatal(err)
-					}
+					must.Get(f.Intend(t.Context(), user, nil))(t)
 				}
 				first := f.bought(t, "ana", "one", "gold_monthly")
-				if _, err := f.Transfer(t.Context(), program, first.Purchase.ID, "ben", "support"); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(f.Transfer(t.Context(), program, first.Purchase.ID, "ben", "support"))(t)
 				again := successor(f)
 				again.Items[0].ExpiresAt, again.Items[0].OrderID = month.AddDate(0, 1, 0), "GPA.9"
 				f.sell("two", again)
-				err := f.Receive(t.Context(), notification("m1", 4, "two"), []byte(`{}`))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, f.Receive(t.Context(), notification("m1", 4, "two"), []byte(`{}`)))
 				f.run(t)
 				if p := f.purchaseOf(t, "two"); p.UserID != "ben" || !p.Transferred || !p.Acknowledged {
 					t.Errorf("%+v", p)
 				}
-				_, err = f.Verify(t.Context(), "ana", "two", "")
+				_, err := f.Verify(t.Context(), "ana", "two", "")
 				wantCode(t, err, "owned_by_other_user")
 				f.mustVerify(t, "ben", "two")
 				f.sell("three", linked("silver_monthly", f.accountOf("ana"), "two")) // and so on

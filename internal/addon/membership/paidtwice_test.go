@@ -6,16 +6,15 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
 // subjects lists the subjects of the open alerts of a kind.
 func (f *fixture) subjects(t *testing.T, kind string) (list []string) {
 	t.Helper()
-	alerts, err := f.Alerts(t.Context(), program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alerts := must.Get(f.Alerts(t.Context(), program))(t)
 	for _, a := range alerts {
 		if a.Kind == kind {
 			list = append(list, a.Subject)
@@ -28,9 +27,7 @@ func TestWhoPaysTwiceIsToldOnceUntilOneEnds(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		want := func(after string, open bool, events ...string) {
 			t.Helper()
-			if got := slices.Contains(f.subjects(t, alertPaidTwice), "ana"); got != open {
-				t.Errorf("after %s, the alert is open: %t", after, got)
-			}
+			expect.Equalf(t, slices.Contains(f.subjects(t, alertPaidTwice), "ana"), open, "after %s, the alert is open", after)
 			if got := f.eventTypes(); !slices.Equal(got, events) {
 				t.Errorf("after %s: events %q, want %q", after, got, events)
 			}
@@ -58,18 +55,12 @@ func TestWhoPaysTwiceIsToldOnceUntilOneEnds(t *testing.T) {
 		want("the cancellation of one of two", false)
 		change("other", func(s *play.Subscription) { s.State, s.Items[0].AutoRenews = play.Active, true })
 		want("its restoration", true, "paid_twice ana")
-		if err := f.DismissAlert(t.Context(), operator, alertPaidTwice, "ana"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.DismissAlert(t.Context(), operator, alertPaidTwice, "ana"))
 		change("two", func(s *play.Subscription) { s.Items[0].ExpiresAt = s.Items[0].ExpiresAt.AddDate(0, 1, 0) })
 		want("it was dismissed", false, "renewed ana")
-		if _, err := f.Merge(t.Context(), operator, "ana", "eva"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Merge(t.Context(), operator, "ana", "eva"))(t)
 		want("a merge", false, "transferred ana", "transferred eva", "paid_twice eva")
-		if _, err := f.Erase(t.Context(), operator, "eva", true); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Erase(t.Context(), operator, "eva", true))(t)
 		if got := f.subjects(t, alertPaidTwice); len(got) > 0 {
 			t.Errorf("after an erasure: %q", got)
 		}

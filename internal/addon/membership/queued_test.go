@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -98,9 +100,7 @@ func TestMadeUpTokensOfOneUserDoNotAllWait(t *testing.T) {
 		asked := f.store.count("real")
 		_, err = f.Verify(t.Context(), "ana", "real", "")
 		wantCode(t, err, "rate_limited")
-		if f.store.count("real") != asked {
-			t.Error("the calls for unknown tokens are spent, and the store was asked")
-		}
+		expect.Equalf(t, f.store.count("real"), asked, "the calls for unknown tokens are spent, and the store was asked")
 		f.clock.Move(unknownWindow + time.Second)
 		f.mustVerify(t, "ana", "real")
 	})
@@ -113,12 +113,8 @@ func TestAQueuedPurchaseFollowsItsUser(t *testing.T) {
 			f.setDown(unavailable)
 			f.wantQueued(t, user, "token-of-"+user)
 		}
-		if _, err := f.Merge(t.Context(), operator, "ana", "eva"); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.Erase(t.Context(), operator, "ben", false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Merge(t.Context(), operator, "ana", "eva"))(t)
+		must.Get(f.Erase(t.Context(), operator, "ben", false))(t)
 		f.wantMembership(t, "ana", entitle.None, 0, 2)
 		f.wantMembership(t, "eva", entitle.Pending, 0, 1)
 		f.setDown(nil)
@@ -151,18 +147,13 @@ func TestANewKeyFileKeepsWhatIsQueued(t *testing.T) {
 		f.sell("token", sub("gold_monthly", f.accountOf("ana")))
 		f.setDown(unavailable)
 		f.wantQueued(t, "ana", "token")
-		fresh, err := keyfile.Create(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		fresh := must.Get(keyfile.Create(t.TempDir()))(t)
 		for old, want := range map[*keyfile.Box]int{nil: 1, f.box(): 0} {
 			if lost, err := LostQueued(t.Context(), f.db, old); err != nil || lost != want {
 				t.Errorf("%d are lost, want %d, %v", lost, want, err)
 			}
 		}
-		if err := Reseal(t.Context(), f.db, f.box(), fresh); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Reseal(t.Context(), f.db, f.box(), fresh))
 		if lost, err := LostQueued(t.Context(), f.db, fresh); err != nil || lost != 0 {
 			t.Errorf("%d are lost, %v", lost, err)
 		}
@@ -202,9 +193,7 @@ func TestAMergeDuringTheLastAnswerLeavesNobodyPending(t *testing.T) {
 func TestAPurchaseWhoseTokenIsLostEndsWithThePaidTime(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "token", "gold_monthly")
-		if err := Reseal(t.Context(), f.db, nil, f.box()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Reseal(t.Context(), f.db, nil, f.box()))
 		if _, err := f.Merge(t.Context(), operator, "ana", "eva"); err != nil {
 			t.Error(err)
 		}

@@ -13,7 +13,9 @@ import (
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/play"
@@ -40,10 +42,7 @@ func TestAGrantIsASourceOfAMembershipUntilItsEnd(t *testing.T) {
 
 func TestAGrantCanBeEndedOnce(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		g, err := f.AddGrant(t.Context(), program, "ana", gold, time.Time{}, "winner")
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(f.AddGrant(t.Context(), program, "ana", gold, time.Time{}, "winner"))(t)
 		f.wantMembership(t, "ana", entitle.Active, gold, 1)
 		for range 2 {
 			ended, err := f.EndGrant(t.Context(), operator, "ana", g.ID)
@@ -53,7 +52,7 @@ func TestAGrantCanBeEndedOnce(t *testing.T) {
 		}
 		f.wantMembership(t, "ana", entitle.Expired, gold, 2)
 		f.wantEvents(t, "activated ana", "expired ana")
-		_, err = f.EndGrant(t.Context(), operator, "ben", g.ID)
+		_, err := f.EndGrant(t.Context(), operator, "ben", g.ID)
 		wantCode(t, err, "not_found")
 		if list, err := f.Grants(t.Context(), program, "ana"); err != nil || len(list) != 1 || list[0].EndedAt.IsZero() {
 			t.Errorf("%+v, %v", list, err)
@@ -66,20 +65,15 @@ func TestAnotherRankOfAPackageIsDerivedForAllMembers(t *testing.T) {
 		for i := range 60 {
 			user := fmt.Sprintf("user-%d", i)
 			for _, packageID := range []int64{silver, gold} {
-				if _, err := f.AddGrant(t.Context(), program, user, packageID, time.Time{}, "winner"); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(f.AddGrant(t.Context(), program, user, packageID, time.Time{}, "winner"))(t)
 			}
 		}
-		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
+		must.Do(t, f.db.Tx(t.Context(), func(tx *addondb.DB) error {
 			if err := tx.UpdatePackage(t.Context(), addondb.Package{ID: silver, Name: "Platinum", Rank: 9}); err != nil {
 				return err
 			}
 			return f.RulesChanged(t.Context(), tx)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		f.clock.Move(settingsWait)
 		f.run(t)
 		for i := range 60 {
@@ -91,10 +85,7 @@ func TestAnotherRankOfAPackageIsDerivedForAllMembers(t *testing.T) {
 func TestAnAlertIsDismissedUntilItsCauseComesAgain(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		open := func() int {
-			alerts, err := f.Alerts(t.Context(), program)
-			if err != nil {
-				t.Fatal(err)
-			}
+			alerts := must.Get(f.Alerts(t.Context(), program))(t)
 			return len(alerts)
 		}
 		f.sell("token", sub("bronze_monthly", ""))
@@ -103,23 +94,17 @@ func TestAnAlertIsDismissedUntilItsCauseComesAgain(t *testing.T) {
 		wantCode(t, f.DismissAlert(t.Context(), stranger, alertNotMapped, "bronze_monthly"), "not_allowed")
 		wantCode(t, f.DismissAlert(t.Context(), program, alertNotMapped, "bronze_monthly"), "")
 		wantCode(t, f.DismissAlert(t.Context(), program, alertNotMapped, "bronze_monthly"), "not_found")
-		if n := open(); n != 0 {
-			t.Errorf("%d open", n)
-		}
+		expect.Equalf(t, open(), 0, "open")
 		_, err = f.Verify(t.Context(), "ana", "token", "")
 		wantCode(t, err, "product_not_mapped")
-		if n := open(); n != 1 {
-			t.Errorf("%d open", n)
-		}
+		expect.Equalf(t, open(), 1, "open")
 	})
 }
 
 func TestPackagesThatMembersHaveAreCounted(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "token", "gold_monthly")
-		if _, err := f.AddGrant(t.Context(), program, "ana", gold, noon.Add(time.Hour), "winner"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.AddGrant(t.Context(), program, "ana", gold, noon.Add(time.Hour), "winner"))(t)
 		want := func(count int64) {
 			t.Helper()
 			if n, err := f.db.PackageMembers(t.Context(), gold, f.timestamp()); err != nil || n != count {
@@ -184,9 +169,7 @@ func TestATransferByStaffOverrulesTheAccountID(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		o := f.bought(t, "ana", "token", "gold_monthly")
 		f.eventTypes()
-		if _, err := f.Transfer(t.Context(), program, o.Purchase.ID, "ben", "asked by both"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Transfer(t.Context(), program, o.Purchase.ID, "ben", "asked by both"))(t)
 		f.wantEvents(t, "transferred ana", "transferred ben")
 		f.wantMembership(t, "ana", entitle.None, 0, 2)
 		f.wantMembership(t, "ben", entitle.Active, gold, 1)
@@ -256,17 +239,13 @@ func TestATheftWhoseReportCouldNotBeWrittenIsReportedAtTheNextAttempt(t *testing
 
 func TestAnAlertThatCouldNotBeResolvedIsResolvedByTheNextCall(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		if err := f.notePull(t.Context(), "sub", &play.Error{Reason: play.Unauthorized}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.notePull(t.Context(), "sub", &play.Error{Reason: play.Unauthorized}))
 		interrupted, cancel := context.WithCancel(t.Context())
 		cancel()
 		if f.notePull(interrupted, "sub", nil) == nil {
 			t.Fatal("it was resolved")
 		}
-		if err := f.notePull(t.Context(), "sub", nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.notePull(t.Context(), "sub", nil))
 		if open, err := f.Alerts(t.Context(), operator); err != nil || len(open) > 0 {
 			t.Errorf("%+v, %v", open, err)
 		}

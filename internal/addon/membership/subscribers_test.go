@@ -8,16 +8,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
 // subscribers reads a list that has to be valid.
 func subscribers(t *testing.T, text string) []Subscriber {
 	t.Helper()
-	list, err := ReadSubscribers(strings.NewReader(text), func(line int, reason string) { t.Errorf("line %d: %s", line, reason) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(ReadSubscribers(strings.NewReader(text), func(line int, reason string) { t.Errorf("line %d: %s", line, reason) }))(t)
 	return list
 }
 
@@ -25,9 +24,7 @@ func TestAListOfSubscribersIsCSVOrJSONLines(t *testing.T) {
 	want := []Subscriber{{2, "7", "token-1", ""}, {3, "8", "", "GPA.1"}}
 	csv := subscribers(t, "\ufeffUser_ID,note,purchase_token,order_id\r\n7,\"a, b\", token-1 ,\r\n8,,,GPA.1\r\n")
 	lines := subscribers(t, "\n{\"user_id\":\"7\",\"purchase_token\":\"token-1\"}\n{\"user_id\":\"8\",\"order_id\":\"GPA.1\",\"note\":1}\n")
-	if diff := cmp.Diff(want, csv) + cmp.Diff(want, lines); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, cmp.Diff(want, csv)+cmp.Diff(want, lines), "")
 	if only := subscribers(t, "user_id,order_id\n7,GPA.1\n7,GPA.1\n"); len(only) != 2 {
 		t.Errorf("%v", only)
 	}
@@ -85,9 +82,7 @@ func TestSubscribersOfAnotherBackendAreImported(t *testing.T) {
 		f.sell("ordered", ordered)
 		f.store.orders = map[string]string{"GPA.7": "ordered"}
 		f.mustVerify(t, "ben", "ours")
-		if _, err := f.Intend(t.Context(), "ben", nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Intend(t.Context(), "ben", nil))(t)
 		f.eventTypes()
 		list := subscribers(t, "user_id,purchase_token,order_id\nana,foreign,\nben,ours,\nana,other,\neva,unbound,\nana,unmapped,\nana,nothing,\ntom,,GPA.7\ntom,,GPA.8\n")
 		want := SubscriberImport{Lines: 8, New: 3, Unchanged: 1, Unknown: 2, Others: 1, Refused: 1, Problems: []SubscriberProblem{
@@ -97,13 +92,8 @@ func TestSubscribersOfAnotherBackendAreImported(t *testing.T) {
 		}}
 		imports := func(dryRun bool) {
 			t.Helper()
-			done, err := f.ImportSubscribers(t.Context(), program, list, ImportOptions{DryRun: dryRun})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, done); diff != "" {
-				t.Error(diff)
-			}
+			done := must.Get(f.ImportSubscribers(t.Context(), program, list, ImportOptions{DryRun: dryRun}))(t)
+			expect.Equal(t, cmp.Diff(want, done), "")
 		}
 		imports(true)
 		f.wantAlerts(t, 0)
@@ -121,9 +111,7 @@ func TestSubscribersOfAnotherBackendAreImported(t *testing.T) {
 		f.eventTypes()
 		imports(false)
 		f.wantEvents(t)
-		if f.store.count("foreign") != asked {
-			t.Error("an imported purchase was read again")
-		}
+		expect.Equalf(t, f.store.count("foreign"), asked, "an imported purchase was read again")
 		f.mustVerify(t, "ana", "foreign")
 		_, err := f.Verify(t.Context(), "eva", "foreign", "")
 		wantCode(t, err, "owned_by_other_user")

@@ -6,15 +6,14 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
 func TestNotificationsOfRealPurchasesAreProcessedInTestMode(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "real", "gold_monthly")
-		if _, err := f.Intend(t.Context(), "ben", nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Intend(t.Context(), "ben", nil))(t)
 		f.selling.Simulated = true
 		f.store.change("real", renewed)
 		f.store.sell("new", sub("silver_monthly", f.accountOf("ben")))
@@ -80,9 +79,7 @@ func TestARealTokenIsNotRefusedInTestMode(t *testing.T) {
 func TestRefundsAreFoundInTestMode(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "real", "gold_monthly")
-		if err := f.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Start(t.Context()))
 		f.run(t)
 		f.selling.Simulated = true
 		f.clock.Move(10 * time.Hour)
@@ -123,9 +120,7 @@ func TestWhatWaitsForTheSimulatedStoreEndsWithIt(t *testing.T) {
 		if o, err := f.Verify(t.Context(), "ben", "queued", ""); err != nil || !o.Pending {
 			t.Fatalf("%+v, %v", o, err)
 		}
-		if err := f.db.Tx(t.Context(), func(tx *addondb.DB) error { return f.ForgetSimulated(t.Context(), tx) }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.db.Tx(t.Context(), func(tx *addondb.DB) error { return f.ForgetSimulated(t.Context(), tx) }))
 		f.wantMembership(t, "ana", entitle.None, 0, 2)
 		f.wantMembership(t, "ben", entitle.None, 0, 2)
 	})
@@ -160,9 +155,7 @@ func TestARuleForTestPurchasesAlsoEndsEarlierOnes(t *testing.T) {
 		publish := func(rule entitle.TestRule, users ...string) {
 			t.Helper()
 			f.selling.TestPurchases = entitle.TestPurchases{Rule: rule, Users: users}
-			if err := f.db.Tx(t.Context(), func(tx *addondb.DB) error { return f.RulesChanged(t.Context(), tx) }); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.db.Tx(t.Context(), func(tx *addondb.DB) error { return f.RulesChanged(t.Context(), tx) }))
 			f.clock.Move(settingsWait)
 			f.run(t)
 		}

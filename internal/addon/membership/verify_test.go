@@ -11,6 +11,8 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/entitle"
 	"github.com/countersign/countersign/internal/addon/input"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -115,9 +117,7 @@ func TestMalformedRequestsNeverReachTheStore(t *testing.T) {
 			_, err := f.Verify(t.Context(), c.user, c.token, "")
 			wantCode(t, err, "invalid_request")
 		}
-		if len(f.store.calls) != 0 {
-			t.Errorf("%v", f.store.calls)
-		}
+		expect.Equalf(t, len(f.store.calls), 0, "%v", f.store.calls)
 	})
 }
 
@@ -145,9 +145,7 @@ func TestABadTokenIsNotSentToTheStoreAgainForFiveMinutes(t *testing.T) {
 		asked := f.store.count("token")
 		_, err = f.Verify(t.Context(), "ben", "token", "")
 		wantCode(t, err, "repeated_failure")
-		if f.store.count("token") != asked {
-			t.Error("the store was asked")
-		}
+		expect.Equalf(t, f.store.count("token"), asked, "the store was asked")
 		f.clock.Move(failureWindow + time.Second)
 		f.setDown(nil)
 		f.sell("token", sub("gold_monthly", f.accountOf("ana")))
@@ -182,9 +180,7 @@ func TestWhileTheStoreIsDownAVerificationIsQueued(t *testing.T) {
 		}
 		f.wantMembership(t, "ana", entitle.Active, gold, 2)
 		f.wantEvents(t, "changed ana", "activated ana")
-		if f.store.count("acknowledge token") != 1 {
-			t.Error("not acknowledged once")
-		}
+		expect.Equalf(t, f.store.count("acknowledge token"), 1, "not acknowledged once")
 	})
 }
 
@@ -201,9 +197,7 @@ func TestAPendingPaymentIsNeverAcknowledged(t *testing.T) {
 		if o, err = f.Verify(t.Context(), "ana", "token", ""); err != nil || o.Pending || !o.Membership.Active || !o.Purchase.Acknowledged {
 			t.Errorf("%+v, %v", o, err)
 		}
-		if f.store.count("acknowledge token") != 1 {
-			t.Error("not acknowledged once")
-		}
+		expect.Equalf(t, f.store.count("acknowledge token"), 1, "not acknowledged once")
 		f.wantEvents(t, "changed ana", "activated ana")
 	})
 }
@@ -232,9 +226,7 @@ func TestRestoreAnswersForEachToken(t *testing.T) {
 			if queued := i%4 == 3; (r.Outcome.Result == ResultQueued) != queued {
 				t.Errorf("%d is %s", i, r.Outcome.Result)
 			}
-			if r.TokenSHA256 != sha256Hex(tokens[i]) {
-				t.Errorf("%d is named %s", i, r.TokenSHA256)
-			}
+			expect.Equalf(t, r.TokenSHA256, sha256Hex(tokens[i]), "%d is named", i)
 		}
 		_, _, err = f.Restore(t.Context(), "ana", append(tokens, "one-more"))
 		wantCode(t, err, "invalid_request")
@@ -246,12 +238,8 @@ func TestTheDatabaseHoldsNoToken(t *testing.T) {
 		s := sub("gold_monthly", f.accountOf("ana"))
 		s.LinkedToken, s.OutOfApp = "SECRET-linked", &play.OutOfApp{ExpiredToken: "SECRET-expired"}
 		f.sell("SECRET-token", s)
-		if _, err := f.Verify(t.Context(), "ana", "SECRET-token", ""); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Receive(t.Context(), notification("m1", 2, "SECRET-token"), []byte(`{}`)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Verify(t.Context(), "ana", "SECRET-token", ""))(t)
+		must.Do(t, f.Receive(t.Context(), notification("m1", 2, "SECRET-token"), []byte(`{}`)))
 		for table, columns := range map[string]string{
 			"purchases":        "name, user_id, token_digest, linked_digest, sealed, account_id, pending_order",
 			"purchase_items":   "product_id, order_id, offer_id",

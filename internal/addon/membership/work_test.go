@@ -15,8 +15,10 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/entitle"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -110,9 +112,7 @@ func TestActivePurchasesWithoutNewsAreReadOnceADaySpread(t *testing.T) {
 		f.clock.Move(23 * time.Hour)
 		asked := f.store.count("one")
 		f.run(t)
-		if f.store.count("one") != asked+1 {
-			t.Error("not read")
-		}
+		expect.Equalf(t, f.store.count("one"), asked+1, "not read")
 	})
 }
 
@@ -121,7 +121,7 @@ func TestTasksOfManyPurchasesArePutInPieces(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		const many = 2*putAtOnce + 1
 		old := at(noon.Add(-30 * 24 * time.Hour))
-		err := f.db.Tx(t.Context(), func(tx *addondb.DB) error {
+		must.Do(t, f.db.Tx(t.Context(), func(tx *addondb.DB) error {
 			for i := range many {
 				p := addondb.Purchase{
 					Name: fmt.Sprintf("pur_%d", i), Platform: platform, TokenDigest: fmt.Append(nil, i), Status: string(entitle.Active), Access: true,
@@ -132,10 +132,7 @@ func TestTasksOfManyPurchasesArePutInPieces(t *testing.T) {
 				}
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		sweep := func(ctx context.Context) error { _, err := f.doSweep(ctx, nil); return err }
 		for kind, work := range map[string]func(context.Context) error{KindReread: sweep, KindAcknowledge: f.Start} {
 			inOne, left := map[*addondb.DB]int{}, putAtOnce+1
@@ -170,13 +167,8 @@ func TestTasksOfManyPurchasesArePutInPieces(t *testing.T) {
 func TestTheCatalogueIsComparedWithTheProductMap(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		subjects := func() (list []string) {
-			if _, err := f.doCatalogue(t.Context(), nil); err != nil {
-				t.Fatal(err)
-			}
-			alerts, err := f.Alerts(t.Context(), program)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.doCatalogue(t.Context(), nil))(t)
+			alerts := must.Get(f.Alerts(t.Context(), program))(t)
 			for _, a := range alerts {
 				list = append(list, a.Subject)
 			}
@@ -204,13 +196,8 @@ func TestTheCatalogueIsComparedWithTheProductMap(t *testing.T) {
 func TestSilenceIsAlarmedOnlyWhilePurchasesAreRenewed(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		alarmed := func() bool {
-			if _, err := f.doSilence(t.Context(), nil); err != nil {
-				t.Fatal(err)
-			}
-			alerts, err := f.Alerts(t.Context(), program)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.doSilence(t.Context(), nil))(t)
+			alerts := must.Get(f.Alerts(t.Context(), program))(t)
 			return slices.ContainsFunc(alerts, func(a Alert) bool { return a.Kind == alertSilence })
 		}
 		f.bought(t, "ana", "token", "gold_monthly")
@@ -233,14 +220,8 @@ func TestSilenceIsAlarmedOnlyWhilePurchasesAreRenewed(t *testing.T) {
 func TestAMembershipTokenIsSignedForAppsWithoutAConnection(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		o := f.bought(t, "ana", "token", "gold_monthly")
-		text, err := f.Sign(t.Context(), "https://site.example", "ana", o.Membership)
-		if err != nil {
-			t.Fatal(err)
-		}
-		keys, err := f.PublicKeys(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(f.Sign(t.Context(), "https://site.example", "ana", o.Membership))(t)
+		keys := must.Get(f.PublicKeys(t.Context()))(t)
 		var claims tokenClaims
 		signed, err := jwt.ParseSigned(text, []jose.SignatureAlgorithm{jose.EdDSA})
 		if err == nil {
@@ -263,18 +244,12 @@ func TestAMembershipTokenIsSignedForAppsWithoutAConnection(t *testing.T) {
 
 func TestANewKeyFileKeepsPurchasesIdentitiesAndTheSigningKey(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		intent, err := f.Intend(t.Context(), "ana", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		intent := must.Get(f.Intend(t.Context(), "ana", nil))(t)
 		f.sell("one", sub("silver_monthly", intent.AccountID))
 		f.sell("two", linked("gold_monthly", intent.AccountID, "one"))
 		f.mustVerify(t, "ana", "two")
 		f.receive(t, notification("m1", 4, "two"))
-		keys, err := f.PublicKeys(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		keys := must.Get(f.PublicKeys(t.Context()))(t)
 		f.rekey(t, false)
 		if o := f.mustVerify(t, "ana", "two"); o.Result != ResultUnchanged {
 			t.Errorf("%+v", o)
@@ -295,10 +270,7 @@ func TestANewKeyFileKeepsPurchasesIdentitiesAndTheSigningKey(t *testing.T) {
 func (f *fixture) rekey(t *testing.T, lost bool) {
 	t.Helper()
 	old := f.box()
-	fresh, err := keyfile.Create(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fresh := must.Get(keyfile.Create(t.TempDir()))(t)
 	if lost {
 		old = nil
 	}
@@ -306,15 +278,12 @@ func (f *fixture) rekey(t *testing.T, lost bool) {
 	if err != nil || len(names) > 0 != lost {
 		t.Errorf("%q lost, %v", names, err)
 	}
-	err = f.db.Tx(t.Context(), func(tx *addondb.DB) error {
+	must.Do(t, f.db.Tx(t.Context(), func(tx *addondb.DB) error {
 		if err := tx.SetMeta(t.Context(), keyfile.CheckName, fresh.Check()); err != nil {
 			return err
 		}
 		return Reseal(t.Context(), tx, old, fresh)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	f.guard.Open(fresh)
 }
 
@@ -331,14 +300,11 @@ func TestNothingIsWrittenWithAKeyFileThatWasReplaced(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "one", "gold_monthly")
 		f.sell("two", sub("gold_monthly", f.accountOf("ben")))
-		fresh, err := keyfile.Create(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		fresh := must.Get(keyfile.Create(t.TempDir()))(t)
 		if err := f.db.SetMeta(t.Context(), keyfile.CheckName, fresh.Check()); err != nil { // by a rekey meanwhile
 			t.Fatal(err)
 		}
-		_, err = f.Verify(t.Context(), "ben", "two", "")
+		_, err := f.Verify(t.Context(), "ben", "two", "")
 		wantCode(t, err, "key_replaced")
 		wantCode(t, f.Receive(t.Context(), notification("m1", 4, "two"), []byte(`{}`)), "key_replaced")
 		f.wantMembership(t, "ben", entitle.None, 0, 0)
@@ -350,8 +316,6 @@ func TestAmountsHaveAllTheirDecimals(t *testing.T) {
 		"4.99": {Units: 4, Nanos: 990_000_000}, "500.00": {Units: 500}, "1.255": {Units: 1, Nanos: 255_000_000}, "0.50": {Nanos: 500_000_000},
 		"-0.50": {Nanos: -500_000_000}, "-2.25": {Units: -2, Nanos: -250_000_000}, "0.000000001": {Nanos: 1},
 	} {
-		if got := decimal(m); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		expect.Equal(t, decimal(m), want)
 	}
 }

@@ -133,8 +133,8 @@ func (p *Pages) removeKey(w http.ResponseWriter, r *frame.Request, d *draft, in 
 		d.take(in)
 		delete(d.typed, key)
 	}
-	err := p.change(r, d, in, take, func(seen int64, posted func(settings.Draft) map[string]string) (settings.Draft, error) {
-		return p.addon.Settings.RemoveKey(r.Context(), r.Actor, editOf(in, seen), key, posted)
+	err := p.change(r, d, in, take, func(edit settings.Edit) (settings.Draft, error) {
+		return p.addon.Settings.RemoveKey(r.Context(), r.Actor, edit, key, d.typed)
 	})
 	if err != nil {
 		return err

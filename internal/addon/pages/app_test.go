@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -33,9 +35,7 @@ func TestAppSettingsAreSavedAsADraft(t *testing.T) {
 		b := s.signedIn(t)
 		b.Fill(appPath, appPath, "appName", "Rain", "pushEnabled", "1", "pushAppId", "b2f7f966-d8cc", "messengerUrlScheme", " rainchat ", "do", "draft").LeadsTo(appPath)
 		p := b.Get(appPath).Says("The draft is saved. Apps receive it when you publish: 4 changes not published.", "not published")
-		if got := p.Value("appName"); got != "Rain" {
-			t.Errorf("the field says %q", got)
-		}
+		expect.Equalf(t, p.Value("appName"), "Rain", "the field says")
 		s.wantValue(t, "pushEnabled", "true")
 		s.wantValue(t, "messengerUrlScheme", "rainchat")
 		b.Fill(appPath, appPath, "appName", "Rain", "pushEnabled", "-", "pushAppId", "", "messengerUrlScheme", "").LeadsTo(appPath)
@@ -109,9 +109,7 @@ func TestTwoWhoEditAtOnceSeeBothVersions(t *testing.T) {
 		mine.Set("appName", "Mine")
 		p := b.PostForm(appPath, mine).Status(http.StatusPreconditionFailed)
 		p.Says("Nothing was saved: somebody else saved first", "Last changed by ada@site.example", "Hers", "Mine", "970ca35d", "Discard my input")
-		if p.Value("appName") != "Mine" {
-			t.Errorf("the field says %q", p.Value("appName"))
-		}
+		expect.Equalf(t, p.Value("appName"), "Mine", "the field says")
 		s.wantValue(t, "appName", "Hers")
 		again := p.Form(appPath)
 		b.PostForm(appPath, again).LeadsTo(appPath)
@@ -145,16 +143,12 @@ func TestOwnKeys(t *testing.T) {
 func TestARefusedRemovalOfAnOwnKeyShowsTheFormAgain(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
-		if _, err := s.Settings.AddKey(t.Context(), operator, settings.Edit{}, "limit", settings.TypeNumber, "12"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Settings.AddKey(t.Context(), operator, settings.Edit{}, "limit", settings.TypeNumber, "12"))(t)
 		before := s.audits(t)
 		refuse := func(status int, button, says string) {
 			t.Helper()
 			p := b.Fill(appPath, appPath, "do", button, "streamAppId", "Mine").Status(status).Says("Nothing was saved", says)
-			if got := p.Value("streamAppId"); got != "Mine" {
-				t.Errorf("%s: the field says %q", button, got)
-			}
+			expect.Equalf(t, p.Value("streamAppId"), "Mine", "%s: the field says", button)
 		}
 		refuse(http.StatusConflict, "remove:appName", "is built in")
 		refuse(http.StatusNotFound, "remove:nothing", "No setting with the key")
@@ -175,9 +169,7 @@ func TestARefusedRemovalOfAnOwnKeyShowsTheFormAgain(t *testing.T) {
 func TestAnOwnKeyIsRemovedWithWhateverStandsInItsField(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
-	if _, err := s.Settings.AddKey(t.Context(), operator, settings.Edit{}, "limit", settings.TypeNumber, "12"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Settings.AddKey(t.Context(), operator, settings.Edit{}, "limit", settings.TypeNumber, "12"))(t)
 	b.Fill(appPath, appPath, "do", "remove:limit", "own.limit", "twelve").LeadsTo(appPath + "#g-extra-keys")
 	s.wantValue(t, "limit", "(no setting limit)")
 }
@@ -199,9 +191,7 @@ func TestOwnKeysThatAreWrong(t *testing.T) {
 	} {
 		p := b.Fill(appPath, appPath, "do", "add", "newKey", tt.key, "newType", tt.kind, "newValue", tt.value, "appName", "Kept").Status(tt.status)
 		p.Says("The new key was not added. Everything else is saved as a draft.").Wrong(tt.field, tt.says)
-		if got := p.Value("newKey"); got != tt.key {
-			t.Errorf("the field says %q, want %q", got, tt.key)
-		}
+		expect.Equalf(t, p.Value("newKey"), tt.key, "the field says")
 		s.wantValue(t, "appName", "Kept")
 	}
 }

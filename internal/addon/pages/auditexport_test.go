@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addontest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -30,12 +32,8 @@ func TestAuditLogIsDownloadedAsThePageShowsIt(t *testing.T) {
 				t.Fatalf("nothing leads to %s", name)
 			}
 			file := b.Get(webtest.Attr(links[0], "href")).Status(http.StatusOK)
-			if got := file.Header.Get("Content-Type"); got != want.kind {
-				t.Errorf("%s is %s", name, got)
-			}
-			if got := file.Header.Get("Content-Disposition"); got != `attachment; filename="`+name+`"` {
-				t.Errorf("%s: %s", name, got)
-			}
+			expect.Equalf(t, file.Header.Get("Content-Type"), want.kind, "%s", name)
+			expect.Equalf(t, file.Header.Get("Content-Disposition"), `attachment; filename="`+name+`"`, "%s", name)
 			if !strings.Contains(file.Body, want.line) || strings.Contains(file.Body, "settings.publish") || strings.Count(file.Body, "package.add") != 3 {
 				t.Errorf("%s holds %s", name, file.Body)
 			}
@@ -76,10 +74,7 @@ func TestExportOfALargeLog(t *testing.T) {
 	addontest.Execute(t, s.at, `INSERT INTO audit (at, actor_kind, actor, face, address, action, workspace, subject, detail, before, after)
 		SELECT at, actor_kind, actor, face, address, action, workspace, subject, '`+strings.Repeat("long ", 40_000)+`', before, after FROM audit WHERE action = 'package.add'`)
 	b := s.signedIn(t)
-	site, err := url.Parse(s.server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	site := must.Get(url.Parse(s.server.URL))(t)
 	for _, tt := range []struct {
 		rule      string
 		meanwhile func(leave func(), pieces int) error

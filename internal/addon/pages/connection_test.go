@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/membership"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -69,9 +70,7 @@ func TestProductsOfEveryKindAreSold(t *testing.T) {
 	sellers(t, func(t *testing.T, s *seller) {
 		for _, plan := range []playfake.Plan{{ID: "yearly", Kind: playfake.AutoRenewing, Period: "P1Y"}, {ID: "prepaid", Kind: playfake.Prepaid, Period: "P1M"}, {ID: "off", Kind: playfake.Prepaid, Period: "P1M", State: "INACTIVE"}} {
 			plan.Price = playfake.Money{Currency: "EUR", Units: 20}
-			if err := s.play.AddProduct(playfake.Product{ID: "club_" + plan.ID, Plans: []playfake.Plan{plan}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.play.AddProduct(playfake.Product{ID: "club_" + plan.ID, Plans: []playfake.Plan{plan}}))
 		}
 		s.mustSet(t, iap.KeyProductMap, `{"store":{"silver_monthly":1,"club_yearly":1,"club_prepaid":2,"club_off":2}}`)
 		s.mustPublish(t, "A club")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/credential"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -36,15 +37,11 @@ func TestCredentialsAreShownOnceAndAgainForThePassword(t *testing.T) {
 		// Loading the page again makes no second pair.
 		b.Post(apisPath, "label", "Shop server", "password", password).Status(http.StatusConflict).Wrong("label", "already").SilentAbout(pair.Key, pair.Secret)
 		for _, path := range []string{apisPath, apisPath + "/2", apisPath + "/2/reveal", apisPath + "/2/rotate", "/api-addons/admin/audit", "/api-addons/admin"} {
-			if found := secretPattern.FindString(b.Get(path).Body); found != "" {
-				t.Errorf("%s shows %s", path, found)
-			}
+			expect.Equalf(t, secretPattern.FindString(b.Get(path).Body), "", "%s shows", path)
 		}
 		b.Post(apisPath+"/2/reveal").Status(http.StatusUnprocessableEntity).Wrong("password", "Type your password.")
 		b.Post(apisPath+"/2/reveal", "password", "wrong wrong wrong").Status(http.StatusUnprocessableEntity).Wrong("password", "").SilentAbout(pair.Key, pair.Secret, "wrong wrong wrong")
-		if again := pairOn(t, b.Post(apisPath+"/2/reveal", "password", password).Status(http.StatusOK)); again != pair {
-			t.Error("another pair was revealed")
-		}
+		expect.Equalf(t, pairOn(t, b.Post(apisPath+"/2/reveal", "password", password).Status(http.StatusOK)), pair, "another pair was revealed")
 		b.Get("/api-addons/admin/audit").Says("Revealed API credentials")
 	})
 }
@@ -80,9 +77,7 @@ func TestValuesOfCredentialsNeedThePassword(t *testing.T) {
 			if form := p.Form(tt.path); !form.Has("password") || form.Has("label") && form.Get("label") != "Shop server" {
 				t.Errorf("the form again: %v", form)
 			}
-			if found := secretPattern.FindString(p.Body); found != "" {
-				t.Errorf("the page shows %s", found)
-			}
+			expect.Equalf(t, secretPattern.FindString(p.Body), "", "the page shows")
 			s.wantAudits(t, before)
 		})
 	}
@@ -158,14 +153,10 @@ func TestCredentialsAreRenamedAndDeleted(t *testing.T) {
 		b.Post(rename, "label", "Taken").Status(http.StatusConflict).Wrong("label", "already")
 		b.Fill(rename, rename, "label", "Shop <server>").LeadsTo(path)
 		b.Get(path).Says("The label is now “Shop <server>”.", "To delete these credentials, first turn off both.")
-		if len(b.Get(remove).Says("To delete these credentials, first turn off both.").Having("action", remove)) != 0 {
-			t.Error("active credentials can be deleted")
-		}
+		expect.Equalf(t, len(b.Get(remove).Says("To delete these credentials, first turn off both.").Having("action", remove)), 0, "active credentials can be deleted")
 		b.Post(remove).Status(http.StatusConflict).Says("Nothing was deleted.", "key active, secret active")
 		b.Fill(path, path, "key", "-", "secret", "-").LeadsTo(path)
-		if len(b.Get(path).SilentAbout("To delete these").Having("href", remove)) != 1 {
-			t.Error("nothing leads to the delete")
-		}
+		expect.Equalf(t, len(b.Get(path).SilentAbout("To delete these").Having("href", remove)), 1, "nothing leads to the delete")
 		b.Get(remove).Says("Delete “Shop <server>”", "You can't activate or reveal them again", "They have never been used.")
 		b.Fill(remove, remove).LeadsTo(apisPath)
 		b.Get(apisPath).Says("“Shop <server>” was deleted.", "Taken")

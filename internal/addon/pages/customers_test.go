@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
@@ -20,17 +21,13 @@ func TestCustomersAreListedFilteredAndPaged(t *testing.T) {
 		b := s.signedIn(t)
 		b.Get(customersPath).Says("No customers yet")
 		for i := range 52 {
-			if _, err := s.Members.AddGrant(t.Context(), operator, fmt.Sprintf("user %02d", i), 1, time.Time{}, "Prize"); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Members.AddGrant(t.Context(), operator, fmt.Sprintf("user %02d", i), 1, time.Time{}, "Prize"))(t)
 		}
 		s.pass(time.Hour)
 		token, _ := s.buy(t, "ana", playfake.BuyOptions{ProductID: "gold_monthly", Test: true})
 		p := b.Get(customersPath).Says("ana", "Gold", "Purchase in the store", "Test purchase", "user 51", "Granted by hand", "No end", "53 customers").SilentAbout("user 00")
 		b.Get(relativeOf(p, "next")).Says("user 00").SilentAbout("ana")
-		if err := s.play.Pause(token, 30*24*time.Hour); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.play.Pause(token, 30*24*time.Hour))
 		b.Get(customersPath + "?status=on_hold").Says("No customers of this status")
 		b.Get(customersPath + "?status=active").Says("ana")
 		b.Get(customersPath + "?status=nonsense&older=nonsense").Says("ana")
@@ -106,9 +103,7 @@ func TestAMembershipIsGrantedAndEnded(t *testing.T) {
 func TestAPageOfACustomerShowsWhatTheUserHasToDo(t *testing.T) {
 	sellers(t, func(t *testing.T, s *seller) {
 		token, id := s.buy(t, "ana", playfake.BuyOptions{ProductID: "gold_monthly"})
-		if err := s.play.DeclineCard(token); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.play.DeclineCard(token))
 		s.pass(32 * 24 * time.Hour)
 		b := s.signedIn(t)
 		b.Fill(purchasesPath+"/"+id, purchasesPath+"/"+id+"/refresh").LeadsTo(purchasesPath + "/" + id)

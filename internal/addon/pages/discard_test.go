@@ -3,6 +3,8 @@ package pages_test
 import (
 	"net/http"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestTheDraftIsDiscardedOnAPageOfItsOwn(t *testing.T) {
@@ -11,9 +13,7 @@ func TestTheDraftIsDiscardedOnAPageOfItsOwn(t *testing.T) {
 		b.Get(appPath).SilentAbout("Discard")
 		s.mustSet(t, "appName", "Rain", "iapStorePackageName", "com.example.rain")
 		for path, to := range map[string]string{appPath: appPath, iapPath: iapPath, appPath + "/publish": appPath, iapPath + "/publish": iapPath} {
-			if len(b.Get(path).Says("Discard draft").Having("href", to+"/discard")) != 1 {
-				t.Errorf("%s does not lead to the discard", path)
-			}
+			expect.Equalf(t, len(b.Get(path).Says("Discard draft").Having("href", to+"/discard")), 1, "%s does not lead to the discard", path)
 		}
 		b.Get(appPath+"/discard").Says("Discard the draft", "2 changes of the draft", "Rain", "My app", "com.example.rain")
 		b.Fill(appPath+"/discard", appPath+"/discard").LeadsTo(appPath)
@@ -31,9 +31,7 @@ func TestTheChangeOfOneKeyIsDiscarded(t *testing.T) {
 		b := s.signedIn(t)
 		s.mustSet(t, "appName", "Rain", "iapStorePackageName", "com.example.rain")
 		path := iapPath + "/discard?key=iapStorePackageName"
-		if len(b.Get(iapPath).Having("href", path)) != 1 {
-			t.Error("nothing leads to the discard of the key")
-		}
+		expect.Equalf(t, len(b.Get(iapPath).Having("href", path)), 1, "nothing leads to the discard of the key")
 		b.Get(path).Says("Discard the change of iapStorePackageName", "Other changes stay in the draft").SilentAbout("Rain")
 		b.Fill(path, path).LeadsTo(iapPath)
 		b.Get(iapPath).Says("1 change discarded.", "appName")

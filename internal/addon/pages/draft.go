@@ -208,33 +208,22 @@ func revisionField(revision int64) frame.Field {
 	return frame.Field{Name: "revision", Kind: frame.Hidden, Value: strconv.FormatInt(revision, 10)}
 }
 
-// set saves what was posted, which take puts on top of what is saved. The draft is then
-// what is saved.
+// set saves what was posted, which take puts on top of what is saved.
 func (p *Pages) set(r *frame.Request, d *draft, in url.Values, take func()) error {
-	return p.change(r, d, in, take, func(seen int64, posted func(settings.Draft) map[string]string) (settings.Draft, error) {
-		return p.addon.Settings.SetForm(r.Context(), r.Actor, editOf(in, seen), posted)
+	return p.change(r, d, in, take, func(edit settings.Edit) (settings.Draft, error) {
+		return p.addon.Settings.Set(r.Context(), r.Actor, edit, d.typed)
 	})
 }
 
-// change saves the draft with the function change, which receives the revision of the
-// form. After an error, d is the draft to show again.
-func (p *Pages) change(r *frame.Request, d *draft, in url.Values, take func(),
-	change func(seen int64, posted func(settings.Draft) map[string]string) (settings.Draft, error),
-) error {
+// change reads what was posted, and saves it. The draft is then what is saved, or after an error the one to show again.
+func (p *Pages) change(r *frame.Request, d *draft, in url.Values, take func(), save func(settings.Edit) (settings.Draft, error)) (err error) {
+	if d.saved, err = p.addon.Settings.Draft(r.Context(), r.Actor); err != nil {
+		return err
+	}
+	take()
 	seen, err := revision(in)
 	if err == nil {
-		d.saved, err = change(seen, func(now settings.Draft) map[string]string {
-			d.saved = now
-			take()
-			return d.typed
-		})
-	} else if now, failed := p.addon.Settings.Draft(r.Context(), r.Actor); failed != nil {
-		return failed
-	} else {
-		d.saved = now
-	}
-	if err != nil && d.saved.Revision != 0 && d.typed == nil {
-		take()
+		d.saved, err = save(editOf(in, seen))
 	}
 	return err
 }

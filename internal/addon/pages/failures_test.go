@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/pages"
 	"github.com/countersign/countersign/internal/addon/usertoken"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -44,9 +45,7 @@ func TestEvery500HasItsCauseInTheLog(t *testing.T) {
 	server := httptest.NewServer(api.New(s.Addon, api.Options{Pages: shown, Visitor: s.frame.Visitor, Now: s.clock.Now, Log: log}))
 	defer server.Close()
 	_, pair, err := s.Credentials.Create(t.Context(), operator, "API") // the pages change the first one
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	token, _ := usertoken.Mint(credential.SiteTokenKey(pair), "user-1", s.clock.Now())
 	admin, site, app := webtest.NewBrowser(t, server.URL, ""), webtest.NewBrowser(t, server.URL, ""), webtest.NewBrowser(t, server.URL, "")
 	admin.Post("/admincp/login", "email", email, "password", password).LeadsTo("/api-addons/admin")

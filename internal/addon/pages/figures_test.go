@@ -6,6 +6,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/addontest"
+	"github.com/countersign/countersign/internal/expect"
 )
 
 const dashboardPath = "/api-addons/admin"
@@ -42,8 +43,6 @@ func TestDashboardSaysThatAnUpdateIsWaiting(t *testing.T) {
 		b.Get(dashboardPath).Says("Addon Up to date Version 1.2.3.", "The update has run")
 		addontest.Execute(t, s.at, `DELETE FROM definitions WHERE name = 'appName'`)
 		p := b.Get(dashboardPath).Says("Addon Update available Version 1.2.3 has", "An update is available")
-		if got := mainOf(p); got != updatePath {
-			t.Errorf("the main button leads to %q", got)
-		}
+		expect.Equalf(t, mainOf(p), updatePath, "the main button leads to")
 	})
 }

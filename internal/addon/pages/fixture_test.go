@@ -13,7 +13,9 @@ import (
 	"github.com/countersign/countersign/internal/addon/pages"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -89,12 +91,8 @@ func opened(t *testing.T, at dbtest.DB) *site {
 
 func (s *site) install(t *testing.T) {
 	t.Helper()
-	if _, err := s.Setup.Update(t.Context(), operator, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.People().CreateAdministrator(t.Context(), operator, email, password); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Setup.Update(t.Context(), operator, nil))(t)
+	must.Get(s.People().CreateAdministrator(t.Context(), operator, email, password))(t)
 }
 
 // engines runs fn with an updated site on both engines.
@@ -130,32 +128,23 @@ func (s *site) mustSet(t *testing.T, namesAndValues ...string) {
 	for i := 0; i < len(namesAndValues); i += 2 {
 		changes[namesAndValues[i]] = namesAndValues[i+1]
 	}
-	if _, err := s.Settings.Set(t.Context(), operator, settings.Edit{}, changes); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Settings.Set(t.Context(), operator, settings.Edit{}, changes))(t)
 }
 
 func (s *site) mustPublish(t *testing.T, note string) {
 	t.Helper()
-	if _, err := s.Settings.Publish(t.Context(), operator, 0, note); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Settings.Publish(t.Context(), operator, 0, note))(t)
 }
 
 func (s *site) mustPackage(t *testing.T, id int64, name string, paid bool) {
 	t.Helper()
-	if err := s.IAP.AddPackage(t.Context(), operator, iap.Package{ID: id, Name: name, Rank: 10 * id, Paid: paid}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.IAP.AddPackage(t.Context(), operator, iap.Package{ID: id, Name: name, Rank: 10 * id, Paid: paid}))
 }
 
 // value is a setting of the draft.
 func (s *site) value(t *testing.T, key string) string {
 	t.Helper()
-	all, err := s.Settings.Draft(t.Context(), operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(s.Settings.Draft(t.Context(), operator))(t)
 	found, there := all.Get(key)
 	if !there {
 		return fmt.Sprintf("(no setting %s)", key)
@@ -165,7 +154,5 @@ func (s *site) value(t *testing.T, key string) string {
 
 func (s *site) wantValue(t *testing.T, key, want string) {
 	t.Helper()
-	if got := s.value(t, key); got != want {
-		t.Errorf("%s is %q, want %q", key, got, want)
-	}
+	expect.Equalf(t, s.value(t, key), want, "%s", key)
 }

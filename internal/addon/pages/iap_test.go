@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -127,9 +128,7 @@ func TestProductsAsJSON(t *testing.T) {
 			`{"store":{"a":"1"}}`: "must be a positive whole number", `{"store":{"a":1,"a":1}}`: "occurs twice", `{"store":{"a":7}}`: "which does not exist",
 		} {
 			p := b.Fill(productsPath, productsPath, "iapProductMapJson", text).Status(http.StatusUnprocessableEntity).Wrong("iapProductMapJson", says)
-			if got := p.Form(productsPath).Get("iapProductMapJson"); got != text {
-				t.Errorf("the field says %q, want %q", got, text)
-			}
+			expect.Equalf(t, p.Form(productsPath).Get("iapProductMapJson"), text, "the field says")
 		}
 		b.Fill(productsPath, productsPath, "iapProductMapJson", "").LeadsTo(iapPath + "#g-products")
 		s.wantValue(t, iap.KeyProductMap, `{"store":{}}`)
@@ -170,9 +169,7 @@ func TestAServiceAccountThatSomebodyElseSetFirstIsNotOverwritten(t *testing.T) {
 		} {
 			p.Status(http.StatusPreconditionFailed).SilentAbout(strings.Split(addontest.PrivateKey(addontest.Key()), "\n")[1:5]...)
 			p.Says("Nothing was saved: somebody else saved first", "choose or paste it again", "Last changed by", "by command line", "hers@site-example.iam.gserviceaccount.com")
-			if p.Form(accountPath).Get("json") != "" {
-				t.Error("the file stands in the form again")
-			}
+			expect.Equalf(t, p.Form(accountPath).Get("json"), "", "the file stands in the form again")
 		}
 		s.wantAudits(t, before)
 		again := b.PostForm(accountPath, mine).Form(accountPath)
@@ -208,9 +205,7 @@ func TestServiceAccountFilesThatAreWrongAreNamed(t *testing.T) {
 	} {
 		for _, p := range []*webtest.Page{b.Fill(accountPath, accountPath, "json", name, "do", "save"), b.Upload(accountPath, []byte(name), "json", "", "do", "save", "revision", b.Revision(accountPath, accountPath))} {
 			p.Status(http.StatusUnprocessableEntity).Wrong("json", says).Says("Result").SilentAbout("hunter22")
-			if got := p.Form(accountPath).Get("json"); got != "" {
-				t.Errorf("the file stands in the form again: %q", got)
-			}
+			expect.Equalf(t, p.Form(accountPath).Get("json"), "", "the file stands in the form again")
 		}
 		b.Fill(accountPath, accountPath, "json", name, "do", "check").Status(http.StatusOK).Says(says)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/license"
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestALicenseIsRevokedAfterAQuestion(t *testing.T) {
@@ -14,9 +15,7 @@ func TestALicenseIsRevokedAfterAQuestion(t *testing.T) {
 		s.mustLicense(t, store, "shop.example", "localhost")
 		const at, test = licensePath + "/1/revoke", licensePath + "/2/revoke"
 		for _, path := range []string{licensePath, licensePath + "/1"} {
-			if len(b.Get(path).Having("href", at)) != 1 {
-				t.Errorf("%s does not lead to %s", path, at)
-			}
+			expect.Equalf(t, len(b.Get(path).Having("href", at)), 1, "%s does not lead to %s", path, at)
 		}
 		b.Get(at).Status(http.StatusOK).Says("Revoke the license of shop.example", "7c0f…8e37", "stops at its next start", "one of the moves", "unless the seller counts it as a test domain").SilentAbout(purchaseCode)
 		b.Get(test).Status(http.StatusOK).Says("costs no move")
@@ -98,8 +97,6 @@ func TestADomainWhoseFileWasMadeElsewhereHasADate(t *testing.T) {
 		store.domain = "elsewhere.example"
 		p := b.Fill(licensePath, licensePath, "code", purchaseCode, "domain", "shop.example", "store", store.URL).Status(http.StatusConflict)
 		p.Says("already licensed for another domain", "elsewhere.example , since 3 May 2026", "Move it here")
-		if len(p.Having("href", licensePath+"/move?domain=shop.example&from=elsewhere.example&kept=1")) != 1 {
-			t.Error("nothing leads to the move")
-		}
+		expect.Equalf(t, len(p.Having("href", licensePath+"/move?domain=shop.example&from=elsewhere.example&kept=1")), 1, "nothing leads to the move")
 	})
 }

@@ -11,7 +11,9 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/must"
 )
 
 const licensePath = "/api-addons/admin/license"
@@ -105,9 +107,7 @@ func TestAFormCanNotSendAKeptCodeToAnAddressInTheForm(t *testing.T) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if len(sent) != 0 {
-			t.Errorf("sent: %s", sent)
-		}
+		expect.Equalf(t, len(sent), 0, "sent: %s", sent)
 	})
 }
 
@@ -127,13 +127,9 @@ func TestThePageSaysTheSameOfEveryAddressWithoutAStore(t *testing.T) {
 			if err == nil {
 				err = s.Licenses.ForgetCode(t.Context(), operator, known.Codes[0].ID)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
-		if len(said) != 1 {
-			t.Errorf("%d different pages", len(said))
-		}
+		expect.Equalf(t, len(said), 1, "different pages")
 	})
 }
 
@@ -142,9 +138,7 @@ func TestTheStoresAddressAloneIsChangedWithThePassword(t *testing.T) {
 		store, b := newLicenseStore(t), s.signedIn(t)
 		s.mustLicense(t, store, "shop.example")
 		const at, other = licensePath + "/store", "https://other.example"
-		if len(b.Get(licensePath).Having("href", at)) != 1 {
-			t.Errorf("nothing leads to %s", at)
-		}
+		expect.Equalf(t, len(b.Get(licensePath).Having("href", at)), 1, "nothing leads to %s", at)
 		if form := b.Get(at).Form(at); form.Get("store") != store.URL {
 			t.Errorf("the form begins with %v", form)
 		}
@@ -245,9 +239,7 @@ func TestAFileForAnotherHostIsWarnedAbout(t *testing.T) {
 	s.mustLicense(t, store, "old.example")
 	b.Get(licensePath).Says(warning, "reached at www.shop.example", "your files are for old.example", "does not start for www.shop.example")
 	b.Get(licensePath + "/1").Says("This file is not for this address")
-	if _, err := s.Licenses.Move(t.Context(), operator, 1, "old.example", "shop.example"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Licenses.Move(t.Context(), operator, 1, "old.example", "shop.example"))(t)
 	b.Get(licensePath).SilentAbout(warning)
 	b.Get(licensePath + "/2").SilentAbout("This file is not for this address")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign"
 	sitelicense "github.com/countersign/countersign/internal/addon/license"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
 
@@ -33,10 +34,7 @@ type licenseStore struct {
 
 func newLicenseStore(t *testing.T) *licenseStore {
 	t.Helper()
-	key, err := license.NewSigningKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(license.NewSigningKey())(t)
 	s := &licenseStore{key: key, answer: countersign.CheckValid}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.Close)
@@ -99,9 +97,6 @@ func (s *licenseStore) issue(w http.ResponseWriter, domain string) {
 // mustLicense creates the site's first license file.
 func (s *site) mustLicense(t *testing.T, from *licenseStore, domain string, tests ...string) sitelicense.License {
 	t.Helper()
-	made, err := s.Licenses.Make(t.Context(), operator, sitelicense.Order{Store: from.URL, Code: purchaseCode, Domain: domain, Tests: tests})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(s.Licenses.Make(t.Context(), operator, sitelicense.Order{Store: from.URL, Code: purchaseCode, Domain: domain, Tests: tests}))(t)
 	return made[0]
 }

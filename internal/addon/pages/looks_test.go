@@ -9,6 +9,8 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/credential"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -16,36 +18,20 @@ func TestDashboardLeadsToTheFirstStepThatIsLeft(t *testing.T) {
 	s := one(t)
 	b := s.signedIn(t)
 	p := b.Get("/api-addons/admin").Says("Complete these steps so that your app works.", "The update has run", "API credentials are active", "Fill in app settings", "Version 1")
-	if got := mainOf(p); got != appPath {
-		t.Errorf("the main button leads to %q", got)
-	}
+	expect.Equalf(t, mainOf(p), appPath, "the main button leads to")
 	s.mustSet(t, "appName", "Rain")
 	s.mustPublish(t, "")
-	if got := mainOf(b.Get("/api-addons/admin")); got != iapPath {
-		t.Errorf("the main button leads to %q", got)
-	}
-	if err := s.IAP.Decline(t.Context(), operator, true); err != nil {
-		t.Fatal(err)
-	}
-	if got := mainOf(b.Get("/api-addons/admin")); got != licensePath {
-		t.Errorf("the main button leads to %q", got)
-	}
+	expect.Equalf(t, mainOf(b.Get("/api-addons/admin")), iapPath, "the main button leads to")
+	must.Do(t, s.IAP.Decline(t.Context(), operator, true))
+	expect.Equalf(t, mainOf(b.Get("/api-addons/admin")), licensePath, "the main button leads to")
 	s.mustLicense(t, newLicenseStore(t), "site.example")
 	p = b.Get("/api-addons/admin").Says("All steps are complete.", "Version 2", "Nothing")
-	if got := mainOf(p); got != appPath {
-		t.Errorf("the main button leads to %q", got)
-	}
+	expect.Equalf(t, mainOf(p), appPath, "the main button leads to")
 	s.mustSet(t, "appName", "Hail")
 	p = b.Get("/api-addons/admin").Says("1 change")
-	if got := mainOf(p); got != appPath+"/publish" {
-		t.Errorf("the main button leads to %q", got)
-	}
-	if _, err := s.Credentials.SetActive(t.Context(), operator, 1, credential.HalfKey, false); err != nil {
-		t.Fatal(err)
-	}
-	if got := mainOf(b.Get("/api-addons/admin")); got != apisPath {
-		t.Errorf("the main button leads to %q", got)
-	}
+	expect.Equalf(t, mainOf(p), appPath+"/publish", "the main button leads to")
+	must.Get(s.Credentials.SetActive(t.Context(), operator, 1, credential.HalfKey, false))(t)
+	expect.Equalf(t, mainOf(b.Get("/api-addons/admin")), apisPath, "the main button leads to")
 }
 
 // mainOf is where the button beside the heading leads.
@@ -105,14 +91,10 @@ func TestPreviewShowsNowAndNextByPlatform(t *testing.T) {
 		if images := p.All("img"); len(images) != 1 || !strings.HasPrefix(webtest.Attr(images[0], "src"), "data:image/png;base64,") || webtest.Attr(images[0], "alt") == "" {
 			t.Error("there is no QR code")
 		}
-		if got := p.Value("address"); got != s.server.URL+"/api-addons/app/settings" {
-			t.Errorf("the address is %q", got)
-		}
+		expect.Equalf(t, p.Value("address"), s.server.URL+"/api-addons/app/settings", "the address")
 		b.Get("/api-addons/admin/preview/ios").Says(`"idpIosClientId"`).SilentAbout("idpAndroidClientId", "messengerAndroidPackageId")
 		b.Get("/api-addons/admin/preview/android").Says(`"idpAndroidClientId"`, `"messengerAndroidPackageId"`).SilentAbout("idpIosClientId")
-		if got := b.Get("/api-addons/admin/preview/iap").Says(`"store_product_ids"`).Value("address"); got != s.server.URL+"/api-addons/iap/config" {
-			t.Errorf("the address is %q", got)
-		}
+		expect.Equalf(t, b.Get("/api-addons/admin/preview/iap").Says(`"store_product_ids"`).Value("address"), s.server.URL+"/api-addons/iap/config", "the address")
 		s.mustPublish(t, "")
 		b.Get("/api-addons/admin/preview").Says("and after the next publish")
 	})
@@ -122,9 +104,7 @@ func TestHealthShowsTheFindingsInGroups(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		b := s.signedIn(t)
 		b.Get("/api-addons/admin/health").Status(http.StatusOK).Says("Passed", "An administrator exists", "Apps receive version 1", "Report")
-		if _, err := s.Credentials.SetActive(t.Context(), operator, 1, credential.HalfBoth, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Credentials.SetActive(t.Context(), operator, 1, credential.HalfBoth, false))(t)
 		b.Get("/api-addons/admin/health").Says("Critical", "Inactive: 1 (First pair)", "countersign addon api activate")
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 )
 
@@ -13,9 +14,7 @@ const notificationsPath = "/api-addons/admin/notifications"
 func (s *site) mustReceive(t *testing.T, n play.Notification) {
 	t.Helper()
 	n.Package = "com.example.rain"
-	if err := s.Members.Receive(t.Context(), n, []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Members.Receive(t.Context(), n, []byte("{}")))
 }
 
 func TestNotificationsHaveTheNamesOfTheirCodes(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/addon/numbers"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
@@ -31,10 +32,7 @@ func (s *seller) do(t *testing.T, kind string) {
 // mustReport reads the numbers of the first days of November.
 func (s *seller) mustReport(t *testing.T) numbers.Report {
 	t.Helper()
-	r, err := s.Numbers.Report(t.Context(), operator, numbers.Query{From: noon, To: noon.AddDate(0, 0, 9)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(s.Numbers.Report(t.Context(), operator, numbers.Query{From: noon, To: noon.AddDate(0, 0, 9)}))(t)
 	return r
 }
 
@@ -61,9 +59,7 @@ func TestNumbersLeaveOutTestPurchasesAndShowRevenue(t *testing.T) {
 			t.Errorf("the file: %d", csv.StatusCode)
 		}
 		s.pass(24 * time.Hour)
-		if err := s.play.Refund(s.play.Orders(token)[0], true); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.play.Refund(s.play.Orders(token)[0], true))
 		s.do(t, membership.KindVoided)
 		s.pass(time.Minute)
 		s.do(t, membership.KindOrders)
@@ -90,9 +86,7 @@ func TestNumbersByProductAndPlan(t *testing.T) {
 		if r := s.mustReport(t); r.Unpriced != 0 || !slices.Equal(r.Recurring, []numbers.Amount{{Currency: "EUR", Value: 299 + 417}}) {
 			t.Errorf("during the trials: %+v, %d", r.Recurring, r.Unpriced)
 		}
-		if err := s.play.Cancel(lost); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.play.Cancel(lost))
 		s.pass(8 * 24 * time.Hour)
 		s.verify(t, "user-4", kept)
 		s.verify(t, "user-5", lost)
@@ -123,9 +117,7 @@ func TestAnErasedPurchaseIsActiveNoLonger(t *testing.T) {
 	sellers(t, func(t *testing.T, s *seller) {
 		s.buy(t, "user-1", playfake.BuyOptions{ProductID: "gold_monthly"})
 		s.buy(t, "user-2", playfake.BuyOptions{ProductID: "gold_monthly"})
-		if _, err := s.Members.Erase(t.Context(), operator, "user-1", true); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Members.Erase(t.Context(), operator, "user-1", true))(t)
 		r := s.mustReport(t)
 		first, last := r.Rows[len(r.Rows)-1], r.Rows[0]
 		if last.Active != 1 || first.New != 2 || first.Churned != 1 {

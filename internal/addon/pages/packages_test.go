@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -49,18 +51,14 @@ func TestTheListShowsWhatBlocksTheRemovalOfAPackage(t *testing.T) {
 		if links := p.Having("href", iapPath+"#field-product.1"); len(links) != 1 || webtest.TextOf(links[0]) != "silver_monthly" {
 			t.Error("nothing leads to the product in the form")
 		}
-		if len(b.Get(iapPath).Having("id", "field-product.1")) != 1 {
-			t.Error("the form has no such field")
-		}
+		expect.Equalf(t, len(b.Get(iapPath).Having("id", "field-product.1")), 1, "the form has no such field")
 		b.Get(packagesPath + "/1/remove").LeadsTo(packagesPath)
 		b.Get(packagesPath).Says("The package “Silver” can't be removed yet.")
 		s.mustPublish(t, "")
 		s.mustSet(t, iap.KeyProductMap, `{"store":{"gold_monthly":2}}`)
 		wantRemove("one is still published", 0, 0)
 		p = b.Get(packagesPath).Says("silver_monthly (until you publish)")
-		if len(p.Having("href", iapPath+"/publish")) != 1 {
-			t.Error("nothing leads to the publish")
-		}
+		expect.Equalf(t, len(p.Having("href", iapPath+"/publish")), 1, "nothing leads to the publish")
 		s.mustPublish(t, "")
 		wantRemove("one is no longer mapped", 1, 0)
 		b.Fill(packagesPath+"/1/remove", packagesPath+"/1/remove").LeadsTo(packagesPath)
@@ -95,10 +93,7 @@ func TestPackagesThatAreWrongAreShownAgain(t *testing.T) {
 
 func (s *site) wantPackages(t *testing.T, want ...iap.Package) {
 	t.Helper()
-	got, err := s.IAP.Packages(t.Context(), operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(s.IAP.Packages(t.Context(), operator))(t)
 	same := len(got) == len(want)
 	for i := range min(len(got), len(want)) {
 		same = same && got[i] == want[i]

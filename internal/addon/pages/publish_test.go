@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/play/playfake"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -45,9 +46,7 @@ func TestPublishOfADraftThatChangedMeanwhileIsRefused(t *testing.T) {
 		s.mustSet(t, "appName", "Hail")
 		form.Set("note", "My note")
 		p := b.PostForm(appPath+"/publish", form).Status(http.StatusPreconditionFailed).Says("The draft has changed", "Hail")
-		if p.Value("note") != "My note" {
-			t.Error("the note is lost")
-		}
+		expect.Equalf(t, p.Value("note"), "My note", "the note is lost")
 		b.PostForm(appPath+"/publish", p.Form(appPath+"/publish")).LeadsTo("/api-addons/admin/history/2")
 	})
 }
@@ -59,12 +58,8 @@ func TestPublishStopsAtMistakesAndLeadsToThem(t *testing.T) {
 	form := b.Get(appPath + "/publish").Form(appPath + "/publish")
 	s.mustSet(t, "pushEnabled", "1")
 	p := b.Get(appPath+"/publish").Says("Publishing is blocked", "devices would fail to start push")
-	if len(p.Having("href", appPath+"#field-pushAppId")) != 1 {
-		t.Error("nothing leads to the field")
-	}
-	if len(p.Having("action", appPath+"/publish")) != 0 {
-		t.Error("the button to publish is there")
-	}
+	expect.Equalf(t, len(p.Having("href", appPath+"#field-pushAppId")), 1, "nothing leads to the field")
+	expect.Equalf(t, len(p.Having("action", appPath+"/publish")), 0, "the button to publish is there")
 	form.Set("revision", b.Get(appPath).Form(appPath).Get("revision"))
 	b.PostForm(appPath+"/publish", form).Status(http.StatusUnprocessableEntity).Says("Nothing was published.", "errors that block publishing")
 	now, err := s.Settings.Published(t.Context())

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
@@ -21,9 +22,7 @@ func TestAPurchaseHasFactsAndATimeline(t *testing.T) {
 func TestAPurchaseWithAddOnsShowsAllItems(t *testing.T) {
 	sellers(t, func(t *testing.T, s *seller) {
 		token, id := s.buy(t, "ana", playfake.BuyOptions{ProductID: "silver_monthly"})
-		if err := s.play.AddItem(token, playfake.Line{ProductID: "gold_monthly"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.play.AddItem(token, playfake.Line{ProductID: "gold_monthly"}))
 		b := s.signedIn(t)
 		b.Get(purchasesPath + "/" + id).SilentAbout("The subscription has add-ons")
 		b.Fill(purchasesPath+"/"+id, purchasesPath+"/"+id+"/refresh").LeadsTo(purchasesPath + "/" + id)
@@ -34,10 +33,7 @@ func TestAPurchaseWithAddOnsShowsAllItems(t *testing.T) {
 
 func TestStaffDecidesToWhomAPurchaseBelongs(t *testing.T) {
 	sellers(t, func(t *testing.T, s *seller) {
-		token, err := s.play.Buy(playfake.BuyOptions{ProductID: "gold_monthly", Account: "of another backend"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		token := must.Get(s.play.Buy(playfake.BuyOptions{ProductID: "gold_monthly", Account: "of another backend"}))(t)
 		for _, user := range []string{"ana", "ben"} {
 			if o, err := s.Members.Verify(t.Context(), user, token, ""); err != nil || !o.Pending {
 				t.Fatalf("%+v, %v", o, err)

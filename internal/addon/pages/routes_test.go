@@ -10,7 +10,9 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -25,10 +27,7 @@ var routePattern = regexp.MustCompile(`mux\.Handle\("(GET|POST) ([^"]+)", p\.(ad
 // routes reads all addresses of a kind from routes.go: "admin" or "frame.Public".
 func routes(t *testing.T, kind string) (list []route) {
 	t.Helper()
-	text, err := os.ReadFile("routes.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("routes.go"))(t)
 	for _, m := range routePattern.FindAllStringSubmatch(string(text), -1) {
 		if m[3] == kind && !strings.Contains(m[2], "{$}") {
 			path := strings.NewReplacer("{id}", "1", "{version}", "1", "{user}", "user-1", "{purchase}", "pur_1", "{delivery}", "1", "{ref}", "0a0b0c0d0e0f").Replace(m[2])
@@ -139,9 +138,7 @@ func TestPagesUnderAPathPrefix(t *testing.T) {
 		}
 	}
 	b.Fill("/api-addons/admin/app/settings", "/api-addons/admin/app/settings", "appName", "Prefixed").LeadsTo("/api-addons/admin/app/settings")
-	if got := b.Get("/api-addons/admin").Value("app-address"); got != "https://site.example/shop/api-addons/app/settings" {
-		t.Errorf("the app's address is %q", got)
-	}
+	expect.Equalf(t, b.Get("/api-addons/admin").Value("app-address"), "https://site.example/shop/api-addons/app/settings", "the app's address")
 }
 
 // script is what somebody types to see whether it runs.
@@ -219,10 +216,7 @@ func TestFormsThatCanNotBeReadAreRefused(t *testing.T) {
 // audits is how many lines the audit log has.
 func (s *site) audits(t *testing.T) int {
 	t.Helper()
-	lines, err := s.People().Audit(t.Context(), operator, people.AuditFilter{Limit: 500})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must.Get(s.People().Audit(t.Context(), operator, people.AuditFilter{Limit: 500}))(t)
 	return len(lines)
 }
 

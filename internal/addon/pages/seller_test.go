@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
@@ -36,12 +37,9 @@ func sellers(t *testing.T, fn func(t *testing.T, s *seller)) {
 // newSeller opens a copy of updatedSite and publishes what it needs to sell.
 func newSeller(t *testing.T, at dbtest.DB) *seller {
 	t.Helper()
-	store, err := playfake.New(playfake.Options{
+	store := must.Get(playfake.New(playfake.Options{
 		Package: "com.example.rain", Start: noon, AccountKey: addontest.Key(), PushKey: addontest.Key(), Audience: pushAudience, PushAccount: pushAccount,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	down, answers := new(atomic.Bool), store.Handler()
 	google := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if down.Load() {
@@ -54,13 +52,8 @@ func newSeller(t *testing.T, at dbtest.DB) *seller {
 	s := &seller{newSiteAt(t, at, google.URL, nil), store, down}
 	s.mustPackage(t, 1, "Silver", true)
 	s.mustPackage(t, 2, "Gold", true)
-	account, err := store.ServiceAccount()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Settings.SetServiceAccount(t.Context(), operator, 0, account); err != nil {
-		t.Fatal(err)
-	}
+	account := must.Get(store.ServiceAccount())(t)
+	must.Get(s.Settings.SetServiceAccount(t.Context(), operator, 0, account))(t)
 	s.mustSet(t, iap.KeyEnabled, "1", iap.KeyPackageName, "com.example.rain", iap.KeyProductMap, `{"store":{"silver_monthly":1,"gold_monthly":2}}`,
 		iap.KeyPushAudience, pushAudience, iap.KeyPushServiceAccount, pushAccount)
 	s.mustPublish(t, "Shop")
@@ -77,9 +70,7 @@ func (s *seller) pass(d time.Duration) {
 func (s *seller) buy(t *testing.T, user string, o playfake.BuyOptions) (token, id string) {
 	t.Helper()
 	intent, err := s.Members.Intend(t.Context(), user, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	o.Account = intent.AccountID
 	if token, err = s.play.Buy(o); err != nil {
 		t.Fatal(err)
@@ -90,9 +81,6 @@ func (s *seller) buy(t *testing.T, user string, o playfake.BuyOptions) (token, i
 // verify has the app of a user verify a token, and returns the purchase's id.
 func (s *seller) verify(t *testing.T, user, token string) string {
 	t.Helper()
-	o, err := s.Members.Verify(t.Context(), user, token, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(s.Members.Verify(t.Context(), user, token, ""))(t)
 	return o.Purchase.ID
 }

@@ -8,20 +8,16 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/pages"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/web"
 )
 
 func TestPagesAreNotSaidToBeUninstalledWhileTheDatabaseIsDown(t *testing.T) {
 	t.Parallel()
 	a, err := addon.Open(t.Context(), addon.Options{Dir: t.TempDir()}) // and nobody has looked into it yet
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = a.Close() })
-	framed, err := frame.New(pages.FrameOptions(a))
-	if err != nil {
-		t.Fatal(err)
-	}
+	framed := must.Get(frame.New(pages.FrameOptions(a)))(t)
 	handler := web.NewEdge(web.Options{}).Handler(pages.New(pages.Options{Addon: a, Frame: framed}))
 	for _, path := range []string{pages.PathDashboard, pages.PathSignIn, pages.PathUpdate, "/admincp/setup", "/"} {
 		w := httptest.NewRecorder()

@@ -8,6 +8,8 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -17,18 +19,14 @@ const updatePath = "/api-addons/update.php"
 func (s *site) setupToken(t *testing.T) string {
 	t.Helper()
 	token, _, err := s.Setup.NewLink(t.Context(), operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return token
 }
 
 func (s *site) webToken(t *testing.T) string {
 	t.Helper()
 	token, _, err := s.Setup.NewWebToken(t.Context(), operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return token
 }
 
@@ -68,9 +66,7 @@ func TestFirstUpdateByTheSetUpLink(t *testing.T) {
 		form := plan.Form(updatePath)
 		form.Set("do", "run")
 		done := b.PostForm(updatePath, form).Status(http.StatusOK).Says("The update is done", "1.2.3")
-		if len(done.Having("href", "/admincp/setup#"+token)) != 1 {
-			t.Error("nothing leads to the first administrator")
-		}
+		expect.Equalf(t, len(done.Having("href", "/admincp/setup#"+token)), 1, "nothing leads to the first administrator")
 		b.PostForm(updatePath, form).Status(http.StatusOK).Says("Nothing to do")
 		b.Post("/admincp/setup", "token", token, "email", email, "password", password).LeadsTo("/api-addons/admin")
 		b.Get("/api-addons/admin").Says("API credentials are active")
@@ -112,9 +108,7 @@ func TestUpdateThatFailsSaysWhichStepAndLeavesTheOldState(t *testing.T) {
 	token := s.setupToken(t)
 	// An update that was killed before it had all tables leaves some; a table that can't
 	// be written stops the next one after the key file.
-	if err := addontest.Database(t, s.at).Queries.DB().Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, addontest.Database(t, s.at).Queries.DB().Migrate(t.Context()))
 	addontest.Execute(t, s.at, `CREATE TRIGGER broken BEFORE INSERT ON definitions BEGIN SELECT RAISE(ABORT, 'broken'); END`)
 	b := s.browser(t)
 	p := b.Post(updatePath, "do", "run", "token", token)
@@ -139,13 +133,10 @@ func TestUpdateWhileAnotherRuns(t *testing.T) {
 	s := newSite(t, dbtest.New(t, dbtest.SQLite), nil)
 	token := s.setupToken(t)
 	inside := make(chan *webtest.Page, 1)
-	_, err := s.Setup.Update(t.Context(), operator, func(setup.Step) {
+	must.Get(s.Setup.Update(t.Context(), operator, func(setup.Step) {
 		if len(inside) == 0 {
 			inside <- s.browser(t).Post(updatePath, "do", "run", "token", token)
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	(<-inside).Status(http.StatusConflict).Says("The update stopped", "Another update of this addon is running")
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/events"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 const hooksPath = "/api-addons/admin/webhooks"
@@ -16,20 +18,14 @@ const hooksPath = "/api-addons/admin/webhooks"
 func (s *site) mustWebhook(t *testing.T, types ...events.Type) events.Webhook {
 	t.Helper()
 	w, _, err := s.Events.AddWebhook(t.Context(), operator, "https://site.example/hooks", types)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return w
 }
 
 // webhook reads the first webhook.
 func (s *site) webhook(t *testing.T) events.Webhook {
 	t.Helper()
-	w, err := s.Events.Webhook(t.Context(), operator, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return must.Get(s.Events.Webhook(t.Context(), operator, 1))(t)
 }
 
 func TestAWebhookIsAddedOnceAndItsSecretShownOnce(t *testing.T) {
@@ -52,9 +48,7 @@ func TestAWebhookIsAddedOnceAndItsSecretShownOnce(t *testing.T) {
 		b.Get(hooksPath).Says("another webhook was added after the form was opened", "https://site.example/hooks", "purchase.refunded").SilentAbout(secret, "Webhook 2")
 		b.Get(hooksPath + "/1").SilentAbout(secret)
 		b.Fill(hooksPath+"/1/reveal", hooksPath+"/1/reveal", "password", "wrong").Status(http.StatusUnprocessableEntity).SilentAbout(secret)
-		if got := b.Fill(hooksPath+"/1/reveal", hooksPath+"/1/reveal", "password", password).Value("webhook-secret"); got != secret {
-			t.Errorf("revealed %q, want %q", got, secret)
-		}
+		expect.Equalf(t, b.Fill(hooksPath+"/1/reveal", hooksPath+"/1/reveal", "password", password).Value("webhook-secret"), secret, "revealed")
 	})
 }
 

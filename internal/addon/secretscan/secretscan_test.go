@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestSecretsAreFoundInEveryFormat(t *testing.T) {
@@ -63,10 +65,7 @@ type example struct{ key, value string }
 // read returns the examples of a file, of which there are at least so many.
 func read(t *testing.T, name string, atLeast int) (list []example) {
 	t.Helper()
-	file, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(name))(t)
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {

@@ -10,13 +10,12 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func mustAddKey(t testing.TB, f *addontest.Fixture, key, value string) {
 	t.Helper()
-	if _, err := f.Settings.AddKey(t.Context(), operator, settings.Edit{}, key, settings.TypeText, value); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Settings.AddKey(t.Context(), operator, settings.Edit{}, key, settings.TypeText, value))(t)
 }
 
 func TestOneChangeOfTheDraftIsDiscarded(t *testing.T) {
@@ -43,12 +42,8 @@ func TestTheWholeDraftIsDiscarded(t *testing.T) {
 		published := f.MustPublish(t, "").Version.Number
 		f.MustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
 		mustAddKey(t, f, "draftOnly", "x")
-		if _, err := f.Settings.RemoveKey(t.Context(), operator, settings.Edit{}, "theme", nil); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.RemoveKey(t.Context(), operator, settings.Edit{}, "theme", nil))(t)
+		must.Get(f.Settings.SetServiceAccount(t.Context(), operator, 0, addontest.ServiceAccount(nil)))(t)
 		now, gone, err := f.Settings.Discard(t.Context(), operator, settings.Edit{}, "")
 		if err != nil || len(gone) != 4 || len(now.Changes) != 0 {
 			t.Errorf("discarded %+v, left %+v, %v", gone, now.Changes, err)
@@ -75,9 +70,7 @@ func TestDiscardsThatAreRefused(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		mustAddKey(t, f, "theme", "dark")
 		f.MustPublish(t, "")
-		if _, err := f.Settings.RemoveKey(t.Context(), operator, settings.Edit{}, "theme", nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.RemoveKey(t.Context(), operator, settings.Edit{}, "theme", nil))(t)
 		mustAddKey(t, f, "Theme", "light")
 		seen := f.Draft(t).Revision
 		_, _, err := f.Settings.Discard(t.Context(), operator, settings.Edit{}, "theme")

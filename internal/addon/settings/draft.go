@@ -149,14 +149,8 @@ type Edit struct {
 // The Draft beside both is what it is now. A secret that is "" is left as it is;
 // [Service.RemoveServiceAccount] removes it.
 func (s *Service) Set(ctx context.Context, actor people.Actor, edit Edit, changes map[string]string) (Draft, error) {
-	return s.SetForm(ctx, actor, edit, func(Draft) map[string]string { return changes })
-}
-
-// SetForm is Set with values that depend on which settings there are. posted receives the
-// draft as it is, unless it is not the one that the caller has seen.
-func (s *Service) SetForm(ctx context.Context, actor people.Actor, edit Edit, posted func(Draft) map[string]string) (Draft, error) {
-	return s.changeDraft(ctx, actor, edit, func(tx *addondb.DB, now Draft, v values) error {
-		return s.set(ctx, tx, edit, v, posted(now), map[string]string{})
+	return s.changeDraft(ctx, actor, edit, func(tx *addondb.DB, _ Draft, v values) error {
+		return s.set(ctx, tx, edit, v, changes, map[string]string{})
 	})
 }
 

@@ -71,10 +71,10 @@ func (e Edit) checkOwnKey(key string, kind Type, value string) (_, _ string, err
 }
 
 // RemoveKey takes one of the owner's own keys out of the draft. The app loses it
-// with the next publish. Its error is of kind NotFound where there is none. posted, which may be nil,
-// returns other values to set with it, as [Service.SetForm] does: all or nothing.
-func (s *Service) RemoveKey(ctx context.Context, actor people.Actor, edit Edit, key string, posted func(Draft) map[string]string) (Draft, error) {
-	return s.changeDraft(ctx, actor, edit, func(tx *addondb.DB, now Draft, v values) error {
+// with the next publish. Its error is of kind NotFound where there is none. changes, which may be nil,
+// are set with it, as by [Service.Set]: all or nothing.
+func (s *Service) RemoveKey(ctx context.Context, actor people.Actor, edit Edit, key string, changes map[string]string) (Draft, error) {
+	return s.changeDraft(ctx, actor, edit, func(tx *addondb.DB, _ Draft, v values) error {
 		if _, defined := definition(key); defined {
 			return fault.Conflict("key_defined", "The setting "+key+" is built in. You can remove only your own keys")
 		}
@@ -82,9 +82,9 @@ func (s *Service) RemoveKey(ctx context.Context, actor people.Actor, edit Edit, 
 			return fault.NotFound("setting_not_found", "No setting with the key "+strconv.Quote(input.Shorten(key)))
 		}
 		delete(v, key)
-		if posted == nil {
+		if changes == nil {
 			return nil
 		}
-		return s.set(ctx, tx, edit, v, posted(now), map[string]string{})
+		return s.set(ctx, tx, edit, v, changes, map[string]string{})
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/token"
 )
 
@@ -24,10 +26,7 @@ func TestOwnKeys(t *testing.T) {
 			{"maxItems", settings.TypeNumber, "12.50", "12.50"},
 			{"emptyText", settings.TypeText, "", `""`},
 		} {
-			s, err := f.Settings.AddKey(ctx, operator, settings.Edit{}, c.key, c.kind, c.value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(f.Settings.AddKey(ctx, operator, settings.Edit{}, c.key, c.kind, c.value))(t)
 			one, there := s.Get(c.key)
 			if !there || !one.Own || !one.Public || string(one.JSON()) != c.want || !one.Changed {
 				t.Errorf("%s: %+v, JSON %s", c.key, one, one.JSON())
@@ -41,9 +40,7 @@ func TestOwnKeys(t *testing.T) {
 		if got := string(f.Served(t).JSON); !strings.HasSuffix(got, want) {
 			t.Errorf("served %s, want its end to be %s", got, want)
 		}
-		if _, err := f.Settings.RemoveKey(ctx, operator, settings.Edit{}, "darkMode", nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.RemoveKey(ctx, operator, settings.Edit{}, "darkMode", nil))(t)
 		if list := f.Draft(t).Changes; len(list) != 1 || !list[0].Removed || list[0].Key != "darkMode" {
 			t.Errorf("changes %+v", list)
 		}
@@ -89,9 +86,7 @@ func TestOwnKeysThatAreRefused(t *testing.T) {
 			if c.field != "" {
 				addontest.WantFields(t, err, c.field)
 			}
-			if f.Draft(t).Revision != before {
-				t.Errorf("%s: something was written", c.name)
-			}
+			expect.Equalf(t, f.Draft(t).Revision, before, "%s: something was written", c.name)
 		}
 		_, err := f.Settings.RemoveKey(ctx, operator, settings.Edit{}, settings.KeyAppName, nil)
 		addontest.WantError(t, err, "key_defined")

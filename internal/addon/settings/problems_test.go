@@ -6,6 +6,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/input"
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestEveryProblemHasACodeAndACommand(t *testing.T) {
@@ -50,9 +51,7 @@ func TestEveryProblemHasACodeAndACommand(t *testing.T) {
 		input.CodeApplicationChanged:       "countersign addon iap set iapStorePackageName APPLICATION_ID",
 		input.CodeOneTimeNotMapped:         "countersign addon iap product add STORE_ID PACKAGE_ID",
 	} {
-		if commands[code] != want {
-			t.Errorf("%s: %q, want %q", code, commands[code], want)
-		}
+		expect.Equalf(t, commands[code], want, "%s", code)
 	}
 	for _, code := range input.ProblemCodes() {
 		if commands[code] == "" {

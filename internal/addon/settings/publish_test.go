@@ -11,30 +11,23 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestDefaultsAreServedAfterTheFirstUpdate(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
-		if got := string(f.Served(t).JSON); got != addontest.DefaultsServed {
-			t.Errorf("served %s", got)
-		}
-		if got := string(f.View(t).JSON); got != `{"enabled":false,"sandbox_enabled":false,"platforms":{"store":{"enabled":false,"package_name":""}},"products":[]}` {
-			t.Errorf("iap %s", got)
-		}
+		expect.Equalf(t, string(f.Served(t).JSON), addontest.DefaultsServed, "served")
+		expect.Equalf(t, string(f.View(t).JSON), `{"enabled":false,"sandbox_enabled":false,"platforms":{"store":{"enabled":false,"package_name":""}},"products":[]}`, "iap")
 	})
 }
 
 func TestDraftIsServedOnlyOncePublished(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		f.MustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
-		if got := string(f.Served(t).JSON); got != addontest.DefaultsServed {
-			t.Errorf("a draft is served: %s", got)
-		}
-		preview, err := f.Settings.Preview(t.Context(), operator)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.Equalf(t, string(f.Served(t).JSON), addontest.DefaultsServed, "a draft is served")
+		preview := must.Get(f.Settings.Preview(t.Context(), operator))(t)
 		f.Clock.Move(60e9)
 		p := f.MustPublish(t, "a name")
 		want := strings.Replace(addontest.DefaultsServed, "My app", "Tuneful", 1)
@@ -45,9 +38,7 @@ func TestDraftIsServedOnlyOncePublished(t *testing.T) {
 			t.Errorf("version %+v", p.Version)
 		}
 		wantChange := []settings.Change{{Key: settings.KeyAppName, Label: "App name", Before: "My app", After: "Tuneful"}}
-		if diff := cmp.Diff(wantChange, p.Changes); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff(wantChange, p.Changes), "")
 	})
 }
 
@@ -120,9 +111,7 @@ func TestRulesBetweenKeysAreCheckedAtPublish(t *testing.T) {
 			p, err := f.Settings.Publish(t.Context(), operator, 0, "")
 			if c.errors != nil {
 				addontest.WantFields(t, err, c.errors...)
-				if f.Served(t).Version != before {
-					t.Errorf("%s: it was published", c.name)
-				}
+				expect.Equalf(t, f.Served(t).Version, before, "%s: it was published", c.name)
 			} else if err != nil || len(p.Warnings) != len(c.warnings) {
 				t.Errorf("%s: %+v, %v", c.name, p, err)
 			}
@@ -146,15 +135,9 @@ func TestEveryVersionIsKept(t *testing.T) {
 			t.Errorf("page %+v, %v", page, err)
 		}
 		two, err := f.Settings.Version(ctx, operator, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([]settings.Change{{Key: settings.KeyAppName, Label: "App name", Before: "One", After: "Two"}}, two.Changes); diff != "" {
-			t.Error(diff)
-		}
-		if diff := cmp.Diff([]settings.Change{{Key: settings.KeyAppName, Label: "App name", Before: "Three", After: "Two"}}, two.Back); diff != "" {
-			t.Error(diff)
-		}
+		must.Do(t, err)
+		expect.Equal(t, cmp.Diff([]settings.Change{{Key: settings.KeyAppName, Label: "App name", Before: "One", After: "Two"}}, two.Changes), "")
+		expect.Equal(t, cmp.Diff([]settings.Change{{Key: settings.KeyAppName, Label: "App name", Before: "Three", After: "Two"}}, two.Back), "")
 		if !strings.Contains(string(two.Body), `"appName":"Two"`) {
 			t.Errorf("body %s", two.Body)
 		}
@@ -176,9 +159,7 @@ func TestRollbackServesAnEarlierVersionAgain(t *testing.T) {
 		ctx := t.Context()
 		first := f.Served(t)
 		f.MustSet(t, map[string]string{settings.KeyAppName: "Two", settings.KeyStreamAppID: "s"})
-		if _, err := f.Settings.AddKey(ctx, operator, settings.Edit{}, "theme", settings.TypeText, "dark"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.AddKey(ctx, operator, settings.Edit{}, "theme", settings.TypeText, "dark"))(t)
 		f.MustPublish(t, "")
 		f.MustSet(t, map[string]string{settings.KeyMessengerDomain: "chat.example.com"}) // waits
 		p, err := f.Settings.Rollback(ctx, user, 1, "the new name was wrong")
@@ -220,15 +201,11 @@ func TestRollbackIsRefusedWhenAPackageIsGone(t *testing.T) {
 		f.MustPublish(t, "")
 		f.MustSet(t, map[string]string{iap.KeyProductMap: ""})
 		f.MustPublish(t, "")
-		if err := f.IAP.RemovePackage(ctx, operator, 7); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.IAP.RemovePackage(ctx, operator, 7))
 		before := f.Everything(t)
 		_, err := f.Settings.Rollback(ctx, operator, 2, "")
 		addontest.WantFields(t, err, iap.KeyProductMap)
-		if f.Everything(t) != before {
-			t.Error("something changed")
-		}
+		expect.Equalf(t, f.Everything(t), before, "something changed")
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // accessKey has the format of a cloud's access key.
@@ -46,9 +47,7 @@ func TestSecretsStayOutOfPublicSettings(t *testing.T) {
 // A false alarm was answered once. Other changes in the same form do not ask again.
 func TestAValueThatWasAllowedIsNotQuestionedAgain(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
-		if _, err := f.Settings.AddKey(t.Context(), operator, settings.Edit{AllowSecretLooking: true}, "cloud", settings.TypeText, accessKey); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.AddKey(t.Context(), operator, settings.Edit{AllowSecretLooking: true}, "cloud", settings.TypeText, accessKey))(t)
 		if _, err := f.Settings.Set(t.Context(), operator, settings.Edit{}, map[string]string{"cloud": accessKey, "appName": "Tuneful"}); err != nil {
 			t.Errorf("the same value: %v", err)
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/settings"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestValuesAreCheckedWhenTheyAreSet(t *testing.T) {
@@ -125,9 +127,7 @@ func TestValuesAreCheckedWhenTheyAreSet(t *testing.T) {
 			if c.refused {
 				addontest.WantFields(t, err, c.key)
 				addontest.WantError(t, err, "settings_invalid")
-				if after.Revision != before.Revision {
-					t.Errorf("%s: something was written", c.name)
-				}
+				expect.Equalf(t, after.Revision, before.Revision, "%s: something was written", c.name)
 				continue
 			}
 			got, _ := after.Get(c.key)
@@ -207,9 +207,7 @@ func TestSettingsPrintTheirTypesInJSON(t *testing.T) {
 			iap.KeyServiceAccount: `null`, settings.KeyStreamAppID: `""`,
 		} {
 			one, _ := s.Get(key)
-			if got := string(one.JSON()); got != want {
-				t.Errorf("%s is printed as %s, want %s", key, got, want)
-			}
+			expect.Equalf(t, string(one.JSON()), want, "%s is printed as", key)
 		}
 	})
 }
@@ -217,9 +215,7 @@ func TestSettingsPrintTheirTypesInJSON(t *testing.T) {
 func TestEditsOfTwoPeopleDontOverwriteEachOther(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		seen := f.Draft(t).Revision
-		if _, err := f.Settings.Set(t.Context(), user, settings.Edit{Revision: seen}, map[string]string{settings.KeyAppName: "Ana's"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.Set(t.Context(), user, settings.Edit{Revision: seen}, map[string]string{settings.KeyAppName: "Ana's"}))(t)
 		now, err := f.Settings.Set(t.Context(), operator, settings.Edit{Revision: seen}, map[string]string{settings.KeyAppName: "Bob's"})
 		addontest.WantError(t, err, "settings_changed")
 		if e := new(countersign.Error); !errors.As(err, &e) || e.Kind != countersign.KindPrecondition {
@@ -275,15 +271,9 @@ func TestEveryChangeIsWrittenDown(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
 		start := len(f.Audits(t))
-		if _, err := f.Settings.Set(ctx, user, settings.Edit{}, map[string]string{settings.KeyAppName: "Tuneful", settings.KeyPushEnabled: "1"}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.Settings.AddKey(ctx, program, settings.Edit{}, "theme", settings.TypeText, "dark"); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.Settings.RemoveKey(ctx, operator, settings.Edit{}, "theme", nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.Set(ctx, user, settings.Edit{}, map[string]string{settings.KeyAppName: "Tuneful", settings.KeyPushEnabled: "1"}))(t)
+		must.Get(f.Settings.AddKey(ctx, program, settings.Edit{}, "theme", settings.TypeText, "dark"))(t)
+		must.Get(f.Settings.RemoveKey(ctx, operator, settings.Edit{}, "theme", nil))(t)
 		want := []string{
 			"ana@site.example settings.set appName [page]: My app -> Tuneful",
 			"ana@site.example settings.set pushEnabled [page]: false -> true",
@@ -327,9 +317,7 @@ func TestSettingOfALaterVersionIsKeptAndNotServed(t *testing.T) {
 		addontest.WantError(t, err, "setting_not_found")
 		_, err = f.Settings.AddKey(t.Context(), operator, settings.Edit{}, "iapLater", settings.TypeText, "x")
 		addontest.WantError(t, err, "setting_exists")
-		if _, err := f.Settings.Rollback(t.Context(), operator, 1, ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.Rollback(t.Context(), operator, 1, ""))(t)
 		rows, err := addontest.Database(t, f.At).Settings(t.Context())
 		if err != nil || !slices.Contains(rows, addondb.Setting{Name: "iapLater", Kind: "text", Value: "not public"}) {
 			t.Errorf("it was not kept: %+v, %v", rows, err)

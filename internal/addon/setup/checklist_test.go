@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestChecklist(t *testing.T) {
@@ -36,24 +37,18 @@ func TestChecklist(t *testing.T) {
 		want("before the update")
 		f.MustUpdate(t)
 		want("after the update", "update", "credentials")
-		if _, err := f.Credentials.SetActive(ctx, operator, 1, credential.HalfKey, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Credentials.SetActive(ctx, operator, 1, credential.HalfKey, false))(t)
 		want("with an inactive key", "update")
 		f.MustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
 		want("with a draft", "update")
 		f.MustPublish(t, "")
 		want("published", "update", "settings")
-		if err := f.IAP.Decline(ctx, user, true); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.IAP.Decline(ctx, user, true))
 		want("without selling", "update", "settings", "iap")
 		if list, err := f.Setup.Checklist(ctx, user); err != nil || !list[3].Declined {
 			t.Errorf("%+v, %v", list, err)
 		}
-		if err := f.IAP.Decline(ctx, user, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.IAP.Decline(ctx, user, false))
 		want("selling after all", "update", "settings")
 		f.MustPackage(t, 1, "Gold", true)
 		f.MustSet(t, map[string]string{
@@ -66,9 +61,7 @@ func TestChecklist(t *testing.T) {
 		made := f.MustMake(t, license.Order{Store: s.URL, Code: addontest.PurchaseCode, Domain: "site.example"})
 		want("with a license file", "update", "settings", "iap", "license")
 		s.Answer = countersign.CheckRevoked
-		if _, err := f.Licenses.Check(ctx, user, made[0].ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licenses.Check(ctx, user, made[0].ID))(t)
 		want("with one that is not good any more", "update", "settings", "iap")
 		lines := strings.Join(f.Audits(t), "\n")
 		if !strings.Contains(lines, "ana@site.example iap.decline  [page]: sells in the app -> does not sell in the app") || strings.Count(lines, "iap.") != 2 {

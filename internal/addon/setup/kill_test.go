@@ -11,6 +11,8 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -53,14 +55,10 @@ func TestKilledFirstUpdateIsCompleted(t *testing.T) {
 				emptyAgain(t, here)
 			}
 			setupToken, _, err := addontest.New(t, here, dbtest.NewClock(noon)).Setup.NewLink(t.Context(), operator)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			done := dbtest.Killed(t, here, strconv.Itoa(point))
 			f := wantWhole(t, here, 1)
-			if got := string(f.Served(t).JSON); got != addontest.DefaultsServed {
-				t.Errorf("killed at point %d: served %s", point, got)
-			}
+			expect.Equalf(t, string(f.Served(t).JSON), addontest.DefaultsServed, "killed at point %d: served", point)
 			addontest.WantError(t, f.Setup.CheckLink(t.Context(), setupToken), "")
 			if done && point < 8 {
 				t.Errorf("the update has %d points only: it was never killed in its transaction", point)
@@ -76,15 +74,10 @@ func TestKilledFirstUpdateIsCompleted(t *testing.T) {
 // state.
 func emptyAgain(t *testing.T, place dbtest.DB) {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: place.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: place.URL}))(t)
 	defer db.Close()
 	for _, s := range []string{"DROP SCHEMA public CASCADE", "CREATE SCHEMA public"} {
-		if _, err := db.Queries().Exec(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Queries().Exec(t.Context(), s))(t)
 	}
 }
 
@@ -93,9 +86,7 @@ func emptyAgain(t *testing.T, place dbtest.DB) {
 func TestKilledLaterUpdateLosesNoSetting(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		f.MustSet(t, map[string]string{settings.KeyAppName: "Tuneful"})
-		if _, err := f.Settings.AddKey(t.Context(), operator, settings.Edit{}, "theme", settings.TypeText, "dark"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Settings.AddKey(t.Context(), operator, settings.Edit{}, "theme", settings.TypeText, "dark"))(t)
 		f.MustPublish(t, "")
 		f.MustSet(t, map[string]string{settings.KeyMessengerDomain: "chat.example.com"})
 		served := string(f.Served(t).JSON)
@@ -107,14 +98,10 @@ func TestKilledLaterUpdateLosesNoSetting(t *testing.T) {
 			f.Forget(t, settings.KeyStreamAppID)
 			done := dbtest.Killed(t, f.At, strconv.Itoa(point))
 			g := f.Again(t)
-			if got := string(g.Served(t).JSON); got != served {
-				t.Errorf("killed at point %d: served %s, want %s", point, got, served)
-			}
+			expect.Equalf(t, string(g.Served(t).JSON), served, "killed at point %d: served", point)
 			versions++
 			wantWhole(t, f.At, versions)
-			if got := g.Value(t, settings.KeyMessengerDomain); got != "chat.example.com" {
-				t.Errorf("killed at point %d: the draft lost a change", point)
-			}
+			expect.Equalf(t, g.Value(t, settings.KeyMessengerDomain), "chat.example.com", "killed at point %d: the draft lost a change", point)
 			if done {
 				break
 			}

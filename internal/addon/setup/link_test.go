@@ -14,6 +14,8 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -49,9 +51,7 @@ func TestSetupLinkMadeBeforeTheFirstUpdateGoesOnWorking(t *testing.T) {
 			t.Errorf("the second update has to do %+v", report.Steps)
 		}
 		addontest.WantError(t, f.Setup.CheckLink(ctx, token), "")
-		if _, err := g.People().Setup(ctx, people.Origin{Addr: client}, token, "ana@site.example", password); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(g.People().Setup(ctx, people.Origin{Addr: client}, token, "ana@site.example", password))(t)
 		if err := f.Setup.CheckLink(ctx, token); err == nil {
 			t.Error("the link is good a second time")
 		}
@@ -74,9 +74,7 @@ func TestSetupFileGoesWhenAnAdministratorIsMade(t *testing.T) {
 		if _, _, err := f.Setup.NewLink(t.Context(), operator); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password))(t)
 		wantNoFile(t, filepath.Join(at.Dir, setup.LinkFile))
 	})
 }
@@ -84,14 +82,9 @@ func TestSetupFileGoesWhenAnAdministratorIsMade(t *testing.T) {
 func TestPasswordsAreHashedAtTheRealCostUnlessToldOtherwise(t *testing.T) {
 	at := dbtest.New(t, dbtest.SQLite)
 	f := addontest.Updated(t, at)
-	real, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, Now: f.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	real := must.Get(addon.Open(t.Context(), addon.Options{Dir: at.Dir, Now: f.Clock.Now}))(t)
 	defer real.Close()
-	if _, err := real.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(real.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password))(t)
 	u, err := f.Setup.DB().UserNamed(t.Context(), "ana@site.example")
 	if err != nil || !strings.HasPrefix(u.Password, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Errorf("the hash begins %.40s, %v", u.Password, err)
@@ -123,18 +116,14 @@ func TestSetupFileGoesWhenItsLinkHasExpired(t *testing.T) {
 			wantNoFile(t, file)
 			f.MustUpdate(t)
 		}
-		if wait := f.Setup.LinkFileLasts(); wait != time.Hour {
-			t.Errorf("without a file the next look is in %v", wait)
-		}
+		expect.Equalf(t, f.Setup.LinkFileLasts(), time.Hour, "without a file the next look is in")
 	})
 }
 
 func TestSetupFileThatIsStaleGoesWhenTheServerStarts(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
 		f := addontest.Updated(t, at)
-		if _, err := f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password))(t)
 		file := filepath.Join(at.Dir, setup.LinkFile)
 		if err := os.WriteFile(file, []byte(people.NewLinkToken()+"\n"), 0o600); err != nil { // from a backup
 			t.Fatal(err)
@@ -166,9 +155,7 @@ func TestSetupLinkEnds(t *testing.T) {
 		f.MustUpdate(t)
 		addontest.WantError(t, f.Setup.CheckLink(ctx, second), "link_unknown")
 		third, _, err := f.Setup.NewLink(ctx, operator)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		addontest.WantError(t, f.Setup.CheckLink(ctx, third), "")
 		if err := f.Setup.TidyLinkFile(ctx); err != nil {
 			t.Error(err)
@@ -181,9 +168,7 @@ func TestSetupFileThatSomebodyDamaged(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
 		f := addontest.New(t, at, dbtest.NewClock(noon))
 		for _, content := range []string{"", "token", "token\n", "token\ngood until tomorrow\n", "\n", people.NewLinkToken() + "\n" + people.NewLinkToken(), "token " + people.NewLinkToken()} {
-			if err := os.WriteFile(filepath.Join(at.Dir, setup.LinkFile), []byte(content), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(at.Dir, setup.LinkFile), []byte(content), 0o600))
 			for _, token := range []string{"", "token"} {
 				addontest.WantError(t, f.Setup.CheckLink(t.Context(), token), "link_unknown")
 			}
@@ -216,9 +201,7 @@ func TestWebTokenIsGoodOnce(t *testing.T) {
 		addontest.WantError(t, server.Setup.CheckWebToken(ctx, token), "update_token")
 		f.MustUpdate(t)
 		late, _, err := f.Setup.NewWebToken(ctx, operator)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if lines := f.Audits(t); lines[len(lines)-1] != "tester update_token.create  [cli]:  -> " {
 			t.Errorf("audit %q", lines)
 		}
@@ -230,9 +213,7 @@ func TestWebTokenIsGoodOnce(t *testing.T) {
 func TestWebTokenUsedByManyAtOnce(t *testing.T) {
 	f := addontest.New(t, dbtest.New(t, dbtest.SQLite), dbtest.NewClock(noon))
 	token, _, err := f.Setup.NewWebToken(t.Context(), operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var work sync.WaitGroup
 	won := make(chan struct{}, 16)
 	for range cap(won) {
@@ -243,18 +224,14 @@ func TestWebTokenUsedByManyAtOnce(t *testing.T) {
 		})
 	}
 	work.Wait()
-	if len(won) != 1 {
-		t.Errorf("%d used it", len(won))
-	}
+	expect.Equalf(t, len(won), 1, "used it")
 }
 
 // A visitor's link is not answered with the names of files.
 func TestSetupLinkWithoutADatabaseSaysNothingOfTheInstallation(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		for _, table := range []string{"meta", "countersign_versions", "people_versions", "addon_versions"} {
-			if _, err := f.Setup.DB().Exec(t.Context(), `DROP TABLE IF EXISTS `+table); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Setup.DB().Exec(t.Context(), `DROP TABLE IF EXISTS `+table))(t)
 		}
 		if err := f.Setup.CheckLink(t.Context(), "x"); addontest.CodeOf(err) != "unavailable" || strings.Contains(err.Error(), f.At.Dir) {
 			t.Errorf("%v", err)

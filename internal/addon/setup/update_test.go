@@ -16,6 +16,8 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -40,9 +42,7 @@ func TestFirstUpdateSetsEverythingUp(t *testing.T) {
 		}
 		var done []setup.Step
 		report, err := f.Setup.Update(t.Context(), operator, func(s setup.Step) { done = append(done, s) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if !slices.Equal(done, plan.Steps) || report.Backup != "" {
 			t.Errorf("done %v, backup %q", done, report.Backup)
 		}
@@ -135,15 +135,11 @@ func TestUpdateAddsWhatIsNewAndKeepsWhatIsThere(t *testing.T) {
 			t.Errorf("the backup is called %s", report.Backup)
 		}
 		var body map[string]any
-		if err := json.Unmarshal(f.Served(t).JSON, &body); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(f.Served(t).JSON, &body))
 		if body[settings.KeyAppName] != "Tuneful" || body[settings.KeyStreamAppID] != "" || body[settings.KeyMessengerDomain] != "" {
 			t.Errorf("served %v", body)
 		}
-		if got := f.Value(t, settings.KeyMessengerDomain); got != "chat.example.com" {
-			t.Errorf("the draft lost a change: %q", got)
-		}
+		expect.Equalf(t, f.Value(t, settings.KeyMessengerDomain), "chat.example.com", "the draft lost a change")
 		if list, err := f.Credentials.List(t.Context(), operator); err != nil || len(list) != 1 {
 			t.Errorf("%d pairs, %v", len(list), err)
 		}
@@ -152,9 +148,7 @@ func TestUpdateAddsWhatIsNewAndKeepsWhatIsThere(t *testing.T) {
 
 func TestChangedDefinitionIsRegisteredAnew(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
-		if _, err := f.Setup.DB().Exec(t.Context(), `UPDATE definitions SET kind = 'text' WHERE name = 'pushEnabled'`); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Setup.DB().Exec(t.Context(), `UPDATE definitions SET kind = 'text' WHERE name = 'pushEnabled'`))(t)
 		plan, err := f.Setup.Plan(t.Context(), operator)
 		if err != nil || len(plan.Steps) != 2 || plan.Steps[1].Text != "Register 0 settings, change 1 definition; nothing is deleted" {
 			t.Errorf("plan %+v, %v", plan, err)
@@ -169,11 +163,8 @@ func TestChangedDefinitionIsRegisteredAnew(t *testing.T) {
 func TestTwoUpdatesAtOnceDontMeet(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
 		f, g := addontest.New(t, at, dbtest.NewClock(noon)), addontest.New(t, at, dbtest.NewClock(noon))
-		unlock, err := f.Setup.LockUpdate()
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = g.Setup.Update(t.Context(), operator, nil)
+		unlock := must.Get(f.Setup.LockUpdate())(t)
+		_, err := g.Setup.Update(t.Context(), operator, nil)
 		addontest.WantError(t, err, "update_running")
 		unlock()
 		g.MustUpdate(t)
@@ -227,10 +218,7 @@ func TestRunEndsWhenALaterVersionUpdated(t *testing.T) {
 		go func() { done <- server.Run(t.Context()) }()
 		<-live
 		addontest.Execute(t, f.At, `UPDATE addon_versions SET version_id = 99 WHERE version_id = 1`)
-		err := f.Setup.DB().Queries.DB().Tx(t.Context(), func(q sqldb.Queries) error { return q.Mark(t.Context(), "update", "") })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Setup.DB().Queries.DB().Tx(t.Context(), func(q sqldb.Queries) error { return q.Mark(t.Context(), "update", "") }))
 		addontest.WantError(t, <-done, "schema_newer")
 	})
 }
@@ -258,9 +246,7 @@ func TestServerWaitsForTheFirstUpdate(t *testing.T) {
 func TestUpdateWithoutAKeyFileThatBelongsHere(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		key := filepath.Join(f.At.Dir, "countersign.key")
-		if err := os.Rename(key, key+".away"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(key, key+".away"))
 		g := addontest.New(t, f.At, f.Clock)
 		addontest.WantError(t, g.Prepare(t.Context()), "key_missing")
 		f.Forget(t, settings.KeyStreamAppID)

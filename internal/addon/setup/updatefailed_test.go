@@ -15,6 +15,8 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -42,9 +44,7 @@ func TestFailedStepLeavesTheOldState(t *testing.T) {
 				}
 				mendTable(t, f, table)
 				f.MustUpdate(t)
-				if got := f.Value(t, settings.KeyAppName); got != "Tuneful" {
-					t.Errorf("appName %q", got)
-				}
+				expect.Equalf(t, f.Value(t, settings.KeyAppName), "Tuneful", "appName")
 			})
 		})
 	}
@@ -84,16 +84,11 @@ func TestUpdateAfterSomeOfTheTables(t *testing.T) {
 			if here.URL != "" {
 				emptyAgain(t, here)
 			}
-			db, err := sqldb.Open(t.Context(), sqldb.Options{URL: here.URL, Path: filepath.Join(here.Dir, addon.DatabaseName), Schemas: addondb.Schemas[:n]})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(db.Migrate(t.Context()), db.Close()); err != nil {
-				t.Fatal(err)
-			}
+			db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: here.URL, Path: filepath.Join(here.Dir, addon.DatabaseName), Schemas: addondb.Schemas[:n]}))(t)
+			must.Do(t, errors.Join(db.Migrate(t.Context()), db.Close()))
 			f := addontest.New(t, here, dbtest.NewClock(noon))
 			addontest.WantError(t, f.Prepare(t.Context()), "update_needed")
-			_, err = f.Settings.Published(t.Context())
+			_, err := f.Settings.Published(t.Context())
 			addontest.WantError(t, err, "update_needed")
 			if _, _, err := f.Setup.NewLink(t.Context(), operator); err != nil {
 				t.Error(err)

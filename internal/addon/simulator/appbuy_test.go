@@ -7,16 +7,13 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/iap"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // buyByApp buys as the app of a user does.
 func (f *fixture) buyByApp(t *testing.T, user, product, replaces string) countersign.IAPSimulatedPurchase {
 	t.Helper()
-	bought, err := f.Simulator.BuyForApp(t.Context(), user, product, replaces)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bought
+	return must.Get(f.Simulator.BuyForApp(t.Context(), user, product, replaces))(t)
 }
 
 func (f *fixture) verify(t *testing.T, user, token string) countersign.IAPMembership {
@@ -56,12 +53,9 @@ func TestAnAppBuysForItsUser(t *testing.T) {
 
 func TestAnAppBuysDaysAgain(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		err := f.publish(t.Context(), map[string]string{
+		must.Do(t, f.publish(t.Context(), map[string]string{
 			iap.KeyProductMap: `{"store":{"gold_forever":2,"gold_pass":2}}`, iap.KeyOneTime: "gold_forever=lifetime, gold_pass=30",
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		first := f.buyByApp(t, "ana", "gold_pass", "")
 		if again := f.buyByApp(t, "ana", "gold_pass", ""); again != first { // it was not consumed yet
 			t.Errorf("%+v, then %+v", first, again)
@@ -84,9 +78,7 @@ func TestWhatAnAppBoughtIsActivatedByItsNotification(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.buyByApp(t, "ana", "gold_monthly", "")
 		f.clock.Move(time.Minute)
-		if err := f.RunDue(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.RunDue(t.Context()))
 		f.await(t, "ana", "active", 1)
 	})
 }
@@ -98,9 +90,7 @@ func TestNothingIsBoughtAfterTheStoreWasEmptied(t *testing.T) {
 		if err == nil {
 			err = f.publish(t.Context(), map[string]string{iap.KeySandboxEnabled: "0"})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		f.Simulator.Selling = func(context.Context) (iap.Selling, error) { return cached, nil }
 		_, err = f.Simulator.BuyForApp(t.Context(), "ana", "gold_monthly", "")
 		wantCode(t, err, "test_mode_off")
@@ -128,9 +118,7 @@ func TestWhatAnAppCannotBuy(t *testing.T) {
 			"iap_disabled":  {iap.KeyEnabled: "0", iap.KeySandboxEnabled: "1"},
 			"test_mode_off": {iap.KeyEnabled: "1", iap.KeySandboxEnabled: "0"},
 		} {
-			if err := f.publish(ctx, values); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.publish(ctx, values))
 			buy("gold_monthly", "", code)
 		}
 	})

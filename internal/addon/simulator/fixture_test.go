@@ -16,7 +16,9 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 )
 
@@ -64,13 +66,9 @@ func opened(t *testing.T, at dbtest.DB, options ...func(*addon.Options)) *fixtur
 	if err == nil {
 		err = f.Prepare(t.Context())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, f.Close())
 	})
 	return f
 }
@@ -105,11 +103,7 @@ func engines(t *testing.T, fn func(t *testing.T, f *fixture)) {
 // buy buys a product for a user.
 func (f *fixture) buy(t *testing.T, user, product, replaces string) simulator.Step {
 	t.Helper()
-	step, err := f.Simulator.Buy(t.Context(), operator, simulator.Order{User: user, Product: product, Replaces: replaces})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return step
+	return must.Get(f.Simulator.Buy(t.Context(), operator, simulator.Order{User: user, Product: product, Replaces: replaces}))(t)
 }
 
 // do does an act.

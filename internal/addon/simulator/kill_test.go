@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // beKilled is a process of its own that upgrades ana's subscription. It stops at the question
@@ -64,9 +65,7 @@ func TestAProcessThatIsKilledLeavesTheRestToTheQueue(t *testing.T) {
 func wantOneOrTheOther(t *testing.T, f *fixture, point int) int {
 	t.Helper()
 	list, _, err := f.Simulator.Purchases(t.Context(), operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := []string{"membership.activated", "membership.changed"}[:len(list)]
 	f.clock.Move(time.Hour)
 	addontest.Run(t, f.Addon)

@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/simulator"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestTheLifeOfASubscriptionStepByStep(t *testing.T) {
@@ -69,10 +70,7 @@ func TestAPlanDecidesWhatFollowsThePaidTime(t *testing.T) {
 			{simulator.Prepaid, "expired", noon.AddDate(0, 1, 0), []string{"expired"}},
 			{simulator.Yearly, "active", noon.AddDate(1, 1, 0), []string{"renewed"}},
 		} {
-			step, err := f.Simulator.Buy(t.Context(), operator, simulator.Order{User: "ana", Product: "gold_monthly", Plan: c.plan})
-			if err != nil {
-				t.Fatal(err)
-			}
+			step := must.Get(f.Simulator.Buy(t.Context(), operator, simulator.Order{User: "ana", Product: "gold_monthly", Plan: c.plan}))(t)
 			wantStep(t, step, "active", "active", gold, "activated")
 			if p := step.Purchase; p.Plan != c.plan || !p.ExpiresAt.Equal(c.until) || p.NextState != c.next || slices.Contains(p.Acts, simulator.Renew) != (c.next == "active") {
 				t.Errorf("%+v", p)
@@ -113,9 +111,7 @@ func TestActsAreThoseThatArePossible(t *testing.T) {
 					wantCode(t, err, "not_possible")
 					continue
 				}
-				if err := f.Simulator.Clear(t.Context(), operator); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, f.Simulator.Clear(t.Context(), operator))
 				p = begin()
 			}
 		}
@@ -156,14 +152,10 @@ func TestTheStoreIsUsedInTestModeByThoseWhoManageMembers(t *testing.T) {
 		if err != nil || len(products) != 2 || products[0].ID != "silver_monthly" || products[0].Price.Amount != "4.99" || products[1].Price.Amount != "9.99" {
 			t.Errorf("%+v, %v", products, err)
 		}
-		if err := f.publish(ctx, map[string]string{iap.KeyEnabled: "0"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.publish(ctx, map[string]string{iap.KeyEnabled: "0"}))
 		_, err = f.Simulator.Buy(ctx, operator, simulator.Order{User: "ana", Product: "gold_monthly"})
 		wantCode(t, err, "iap_disabled")
-		if err := f.publish(ctx, map[string]string{iap.KeyEnabled: "1", iap.KeySandboxEnabled: "0"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.publish(ctx, map[string]string{iap.KeyEnabled: "1", iap.KeySandboxEnabled: "0"}))
 		_, err = f.Simulator.Buy(ctx, operator, simulator.Order{User: "ana", Product: "gold_monthly"})
 		wantCode(t, err, "test_mode_off")
 		_, _, err = f.Simulator.Purchases(ctx, operator)
@@ -174,9 +166,7 @@ func TestTheStoreIsUsedInTestModeByThoseWhoManageMembers(t *testing.T) {
 func TestAProductThatIsMappedLaterIsSoldToo(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ref := f.buy(t, "ana", "silver_monthly", "").Purchase.Ref
-		if err := f.publish(t.Context(), map[string]string{iap.KeyProductMap: `{"store":{"basic_monthly":1,"gold_monthly":2}}`}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.publish(t.Context(), map[string]string{iap.KeyProductMap: `{"store":{"basic_monthly":1,"gold_monthly":2}}`}))
 		products, err := f.Simulator.Products(t.Context(), operator)
 		if err != nil || len(products) != 2 || products[0].ID != "basic_monthly" || products[0].Price.Amount != "14.99" {
 			t.Errorf("%+v, %v", products, err)
@@ -205,21 +195,16 @@ func TestTheStoreHoldsALimitedNumberOfOrders(t *testing.T) {
 		wantCode(t, err, "simulator_full")
 		_, err = f.Simulator.Buy(t.Context(), operator, simulator.Order{User: "ben", Product: "gold_monthly"})
 		wantCode(t, err, "simulator_full")
-		if err := f.Simulator.Clear(t.Context(), operator); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Simulator.Clear(t.Context(), operator))
 		wantStep(t, f.buy(t, "ana", "gold_monthly", ""), "active", "active", gold, "activated")
 	})
 }
 
 func TestProductsThatAreBoughtOnce(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		err := f.publish(t.Context(), map[string]string{
+		must.Do(t, f.publish(t.Context(), map[string]string{
 			iap.KeyProductMap: `{"store":{"silver_monthly":1,"gold_monthly":2,"gold_forever":2,"gold_pass":2}}`, iap.KeyOneTime: "gold_forever=lifetime, gold_pass=30",
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		first := f.buy(t, "ana", "gold_pass", "")
 		wantStep(t, first, "purchased", "active", gold, "activated")
 		want := []simulator.Act{simulator.Refund, simulator.Expire}
@@ -227,9 +212,7 @@ func TestProductsThatAreBoughtOnce(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 		second, err := f.Simulator.Buy(t.Context(), operator, simulator.Order{User: "ana", Product: "gold_pass", Plan: simulator.Monthly}) // as the page sends it
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		wantStep(t, second, "purchased", "active", gold, "renewed")
 		wantStep(t, f.do(t, first.Purchase.Ref, simulator.Expire), "purchased", "active", gold) // the second pass goes on
 		wantStep(t, f.do(t, second.Purchase.Ref, simulator.Expire), "purchased", "expired", gold, "expired")
@@ -247,18 +230,11 @@ func TestProductsThatAreBoughtOnce(t *testing.T) {
 // A lifetime of the test mode does not outlast it.
 func TestALifetimeOfTheTestModeEndsWithIt(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		err := f.publish(t.Context(), map[string]string{iap.KeyProductMap: `{"store":{"gold_forever":2}}`, iap.KeyOneTime: "gold_forever=lifetime"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.publish(t.Context(), map[string]string{iap.KeyProductMap: `{"store":{"gold_forever":2}}`, iap.KeyOneTime: "gold_forever=lifetime"}))
 		wantStep(t, f.buy(t, "ana", "gold_forever", ""), "purchased", "active", gold, "activated")
-		if err := f.publish(t.Context(), map[string]string{iap.KeySandboxEnabled: "0"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.publish(t.Context(), map[string]string{iap.KeySandboxEnabled: "0"}))
 		f.clock.Move(9 * time.Hour)
-		if err := f.RunDue(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.RunDue(t.Context()))
 		read, err := f.Members.Membership(t.Context(), "ana")
 		if err != nil || read.Membership.Active {
 			t.Errorf("%+v, %v", read.Membership, err)

@@ -18,7 +18,9 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -99,20 +101,14 @@ func TestASubscriptionRenewsByItself(t *testing.T) {
 func (f *fixture) await(t *testing.T, user, status string, version int64) {
 	t.Helper()
 	for after := int64(0); ; {
-		read, err := f.Members.Membership(t.Context(), user)
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := must.Get(f.Members.Membership(t.Context(), user))(t)
 		if m := read.Membership; m.Version >= version {
 			if m.Status != status || m.Version != version {
 				t.Errorf("%s has %s of version %d, want %s of %d", user, m.Status, m.Version, status, version)
 			}
 			return
 		}
-		feed, err := f.Events.Wait(t.Context(), operator, after, 0, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		feed := must.Get(f.Events.Wait(t.Context(), operator, after, 0, time.Minute))(t)
 		after = feed.Cursor
 	}
 }
@@ -126,9 +122,7 @@ func TestClearForgetsThePurchasesAndTheirMemberships(t *testing.T) {
 			t.Fatalf("%+v, %v", read.Membership, err)
 		}
 		wantCode(t, f.Simulator.Clear(ctx, visitor), "not_allowed")
-		if err := f.Simulator.Clear(ctx, operator); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Simulator.Clear(ctx, operator))
 		read, err := f.Members.Membership(ctx, "ana")
 		if err != nil || read.Membership.Active || read.Membership.Status != "none" {
 			t.Errorf("%+v, %v", read.Membership, err)
@@ -148,15 +142,11 @@ func TestTheStoreForgetsAnErasedUserAndFollowsAMerge(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ref := f.buy(t, "ana", "gold_monthly", "").Purchase.Ref
 		other := f.buy(t, "carl", "silver_monthly", "").Purchase.Ref
-		if _, err := f.Members.Merge(t.Context(), operator, "ana", "ben"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Members.Merge(t.Context(), operator, "ana", "ben"))(t)
 		if p := f.do(t, ref, simulator.Cancel).Purchase; p.User != "ben" {
 			t.Errorf("after a merge, the purchase is %q's", p.User)
 		}
-		if _, err := f.Members.Erase(t.Context(), operator, "ben", true); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Members.Erase(t.Context(), operator, "ben", true))(t)
 		list, _, err := f.Simulator.Purchases(t.Context(), operator)
 		if err != nil || len(list) != 2 {
 			t.Fatalf("%d purchases, %v", len(list), err)
@@ -215,9 +205,7 @@ func TestAStoreThatWasLeftBehindAfterTestModeIsEmptied(t *testing.T) {
 		sealed, err1 := db.Simulator(ctx)
 		err2 := f.publish(ctx, map[string]string{iap.KeySandboxEnabled: "0"})
 		err3 := db.SetSimulator(ctx, sealed, sqldb.Time{Time: noon})
-		if err := errors.Join(err1, err2, err3, f.Simulator.Start(ctx), f.RunDue(ctx)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err1, err2, err3, f.Simulator.Start(ctx), f.RunDue(ctx)))
 		if sealed, err := db.Simulator(ctx); err != nil || len(sealed) > 0 {
 			t.Errorf("%d bytes, %v", len(sealed), err)
 		}
@@ -233,20 +221,13 @@ func TestANewKeyFileKeepsTheStoreUnlessTheOldOneIsLost(t *testing.T) {
 		}
 		g := opened(t, f.at)
 		wantStep(t, g.do(t, ref, simulator.Renew), "active", "active", gold, "renewed")
-		if err := os.Remove(filepath.Join(f.at.Dir, keyfile.FileName)); err != nil {
-			t.Fatal(err)
-		}
-		lost, err := open(ctx, f.at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(f.at.Dir, keyfile.FileName)))
+		lost := must.Get(open(ctx, f.at))(t)
 		plan, err := lost.Rekey(ctx, operator)
 		if err != nil || !plan.Simulator || plan.Nothing() {
 			t.Errorf("%+v, %v", plan, err)
 		}
-		if err := lost.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, lost.Close())
 		h := opened(t, f.at)
 		if list, _, err := h.Simulator.Purchases(ctx, operator); err != nil || len(list) > 0 {
 			t.Errorf("%+v, %v", list, err)

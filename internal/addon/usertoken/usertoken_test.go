@@ -14,6 +14,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 var (
@@ -155,38 +157,24 @@ func TestATokenIsValidUntilItsEnd(t *testing.T) {
 // Another implementation reads our tokens, and writes some that we read.
 func TestTokensAreThoseOfTheStandard(t *testing.T) {
 	text, _ := Mint(ours, "Müşik ♪", noon)
-	parsed, err := jwt.ParseSigned(text, []jose.SignatureAlgorithm{jose.HS256})
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(jwt.ParseSigned(text, []jose.SignatureAlgorithm{jose.HS256}))(t)
 	var c jwt.Claims
-	if err := parsed.Claims(ours.Secret[:], &c); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, parsed.Claims(ours.Secret[:], &c))
 	if err := c.ValidateWithLeeway(jwt.Expected{Issuer: ours.Issuer, AnyAudience: jwt.Audience{Audience}, Subject: "Müşik ♪", Time: noon}, 0); err != nil || c.ID == "" {
 		t.Errorf("%+v, %v", c, err)
 	}
 	theirs := func(alg jose.SignatureAlgorithm, key any) string {
 		t.Helper()
-		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: key}, (&jose.SignerOptions{}).WithType("JWT"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := jwt.Signed(signer).Claims(jwt.Claims{
+		signer := must.Get(jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: key}, (&jose.SignerOptions{}).WithType("JWT")))(t)
+		text := must.Get(jwt.Signed(signer).Claims(jwt.Claims{
 			Issuer: ours.Issuer, Subject: "7", Audience: jwt.Audience{Audience}, IssuedAt: jwt.NewNumericDate(noon), Expiry: jwt.NewNumericDate(noon.Add(Life)),
-		}).Serialize()
-		if err != nil {
-			t.Fatal(err)
-		}
+		}).Serialize())(t)
 		return text
 	}
 	if got, err := Verify(theirs(jose.HS256, ours.Secret[:]), noon, ours); err != nil || got.User != "7" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	pair, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pair := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	for alg, key := range map[jose.SignatureAlgorithm]any{jose.HS512: append(ours.Secret[:], ours.Secret[:]...), jose.RS256: pair} {
 		if _, err := Verify(theirs(alg, key), noon, ours); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", alg, err)

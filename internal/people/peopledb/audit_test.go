@@ -7,24 +7,19 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/google/go-cmp/cmp"
 )
 
 func opened(t *testing.T, at dbtest.DB) *DB {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "people.db"), Schemas: []sqldb.Schema{Schema}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "people.db"), Schemas: []sqldb.Schema{Schema}}))(t)
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, db.Close())
 	})
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
 	return &DB{db.Queries()}
 }
 
@@ -41,17 +36,10 @@ func TestAuditsAreReadAsTheyWereWrittenNewestFirst(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		d := opened(t, place)
 		for _, a := range written {
-			if err := d.AddAudit(t.Context(), a); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, d.AddAudit(t.Context(), a))
 		}
-		got, err := d.Audits(t.Context(), AuditFilter{Limit: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([]Audit{written[2], written[1], written[0]}, got); diff != "" {
-			t.Error(diff)
-		}
+		got := must.Get(d.Audits(t.Context(), AuditFilter{Limit: 10}))(t)
+		expect.Equal(t, cmp.Diff([]Audit{written[2], written[1], written[0]}, got), "")
 	})
 }
 
@@ -59,9 +47,7 @@ func TestAuditOfATransactionThatFailsIsNotWritten(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		d := opened(t, place)
 		_ = d.DB().Tx(t.Context(), func(q sqldb.Queries) error {
-			if err := (&DB{q}).AddAudit(t.Context(), Audit{At: sqldb.Time{Time: time.Now()}, Event: Event{Action: "key.create"}}); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, (&DB{q}).AddAudit(t.Context(), Audit{At: sqldb.Time{Time: time.Now()}, Event: Event{Action: "key.create"}}))
 			return context.Canceled
 		})
 		if got, err := d.Audits(t.Context(), AuditFilter{Limit: 10}); err != nil || len(got) != 0 {

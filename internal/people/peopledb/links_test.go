@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -28,9 +29,7 @@ func TestUseLink(t *testing.T) {
 		t.Run(tt.rule, func(t *testing.T) {
 			dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 				d := opened(t, place)
-				if err := d.AddLink(t.Context(), Link{Digest: token, Purpose: PurposeSetup, ExpiresAt: at(10)}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, d.AddLink(t.Context(), Link{Digest: token, Purpose: PurposeSetup, ExpiresAt: at(10)}))
 				use := func(p Purpose, digest Digest, second int) (l Link, err error) {
 					err = d.Tx(t.Context(), func(tx *DB) error {
 						l, err = tx.UseLink(t.Context(), p, digest, at(second))
@@ -39,9 +38,7 @@ func TestUseLink(t *testing.T) {
 					return l, err
 				}
 				if tt.used {
-					if _, err := use(PurposeSetup, token, 1); err != nil {
-						t.Fatal(err)
-					}
+					must.Get(use(PurposeSetup, token, 1))(t)
 				}
 				l, err := use(tt.purpose, tt.digest, tt.second)
 				if tt.good && (err != nil || l.UsedAt != at(tt.second)) {

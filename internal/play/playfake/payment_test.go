@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -32,14 +33,10 @@ func TestADeclinedCardLeadsThroughGraceAndHoldToTheEnd(t *testing.T) {
 	}
 	orders, err := s.client.Orders(t.Context(), []string{grace.PendingOrder})
 	s.must(err)
-	if orders[0].State != "pending" {
-		t.Errorf("the order is %s", orders[0].State)
-	}
+	expect.Equalf(t, orders[0].State, "pending", "the order")
 	s.Advance(7 * day)
 	hold := s.want(token, play.OnHold, end, play.CodeOnHold)
-	if hold.PendingOrder != grace.PendingOrder {
-		t.Errorf("on hold: %+v", hold)
-	}
+	expect.Equalf(t, hold.PendingOrder, grace.PendingOrder, "on hold: %+v", hold)
 	s.Advance(53*day - time.Second)
 	s.want(token, play.OnHold, end)
 	s.Advance(time.Second)
@@ -181,9 +178,7 @@ func TestAChangeOfThePrice(t *testing.T) {
 			t.Errorf("asked: %+v", got)
 		}
 		s.must(s.AcceptPrice(token))
-		if got := s.want(token, play.Active, end, play.CodePriceConsentChanged).Items[0].StepUp; got != "confirmed" {
-			t.Errorf("accepted: %q", got)
-		}
+		expect.Equalf(t, s.want(token, play.Active, end, play.CodePriceConsentChanged).Items[0].StepUp, "confirmed", "accepted")
 		s.AdvanceTo(end)
 		if got := s.want(token, play.Active, end.AddDate(0, 1, 0), play.CodeRenewed).Items[0]; got.StepUp != "completed" || got.Price.Units != 6 {
 			t.Errorf("renewed: %+v", got)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
@@ -33,24 +35,14 @@ type shop struct {
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
-	s, err := playfake.New(playfake.Options{AccountKey: testKey(), PushKey: testKey(), Audience: "https://example.com/push"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(playfake.New(playfake.Options{AccountKey: testKey(), PushKey: testKey(), Audience: "https://example.com/push"}))(t)
 	return &shop{Store: s, t: t, client: clientOf(t, s)}
 }
 
 func clientOf(t *testing.T, s *playfake.Store) *play.Client {
 	t.Helper()
-	file, err := s.ServiceAccount()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := play.Open(play.Options{ServiceAccount: file, Package: s.Package(), Transport: s.Transport(), Now: s.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	file := must.Get(s.ServiceAccount())(t)
+	return must.Get(play.Open(play.Options{ServiceAccount: file, Package: s.Package(), Transport: s.Transport(), Now: s.Now}))(t)
 }
 
 // must fails the test on an error of an act.
@@ -175,9 +167,7 @@ func TestAnOfferHasItsPhases(t *testing.T) {
 	intro := s.buy(playfake.BuyOptions{OfferID: "intro"})
 	s.wantCodes(play.CodePurchased)
 	s.Advance(7 * day)
-	if got := s.get(trial).Items[0].Phase; got != "base" {
-		t.Errorf("after the trial: %s", got)
-	}
+	expect.Equalf(t, s.get(trial).Items[0].Phase, "base", "after the trial")
 	for _, want := range []string{"introductory", "introductory", "introductory", "base"} {
 		if got := s.get(intro).Items[0].Phase; got != want {
 			t.Errorf("at %v: %s, want %s", s.Now(), got, want)
@@ -205,9 +195,7 @@ func TestWithoutAcknowledgementAPurchaseIsTakenBack(t *testing.T) {
 			s.must(err)
 			s.wantCodes(play.CodePurchased)
 			s.Advance(test.after - time.Second)
-			if got := s.get(token).State; got != play.Active {
-				t.Errorf("before its time: %s", got)
-			}
+			expect.Equalf(t, s.get(token).State, play.Active, "before its time")
 			s.Advance(time.Second)
 			if got := s.want(token, play.Expired, s.Now(), "V", play.CodeRevoked); got.CanceledBy != "system" {
 				t.Errorf("ended by %q", got.CanceledBy)
@@ -261,9 +249,7 @@ func TestASnapshotHoldsAllThatIsLeftToHappen(t *testing.T) {
 	s.must(other.Restore(snapshot))
 	again, err := other.Snapshot()
 	s.must(err)
-	if string(again) != string(snapshot) {
-		t.Error("a restored store has another snapshot")
-	}
+	expect.Equalf(t, string(again), string(snapshot), "a restored store has another snapshot")
 	// The client of before goes on: its access token is known.
 	restored, err := clientOf(t, other).Subscription(t.Context(), token)
 	s.must(err)
@@ -273,9 +259,7 @@ func TestASnapshotHoldsAllThatIsLeftToHappen(t *testing.T) {
 	for _, broken := range []string{"", "{}", `{"Package":"a.b"}`, "[1]"} {
 		s.refused(other.Restore([]byte(broken)))
 	}
-	if other.Package() != s.Package() {
-		t.Error("a broken snapshot replaced the state")
-	}
+	expect.Equalf(t, other.Package(), s.Package(), "a broken snapshot replaced the state")
 }
 
 func TestPurchasesSayWhatHappensNext(t *testing.T) {
@@ -310,14 +294,8 @@ func (c *counter) Read(p []byte) (int, error) {
 func TestIdsComeFromTheSource(t *testing.T) {
 	var tokens, orders []string
 	for range 2 {
-		s, err := playfake.New(playfake.Options{Random: &counter{}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		token, err := s.Buy(playfake.BuyOptions{ProductID: "gold_monthly"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(playfake.New(playfake.Options{Random: &counter{}}))(t)
+		token := must.Get(s.Buy(playfake.BuyOptions{ProductID: "gold_monthly"}))(t)
 		tokens, orders = append(tokens, token), append(orders, s.Orders(token)...)
 	}
 	if tokens[0] != tokens[1] || orders[0] != orders[1] {

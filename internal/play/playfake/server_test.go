@@ -14,6 +14,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play/playfake"
 )
 
@@ -47,34 +49,20 @@ func assertion(t *testing.T, s *shop, change func(c *claims)) string {
 // exchange posts an assertion and returns the status and the answer.
 func exchange(t *testing.T, base, text string) (status int, answer map[string]any) {
 	t.Helper()
-	response, err := http.PostForm(base+"/token", url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {text}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.PostForm(base+"/token", url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {text}}))(t)
 	defer response.Body.Close()
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.NewDecoder(response.Body).Decode(&answer))
 	return response.StatusCode, answer
 }
 
 // call makes a request of the API and returns the status and the body.
 func call(t *testing.T, method, address, token string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), method, address, nil))(t)
 	r.Header.Set("Authorization", "Bearer "+token)
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.DefaultClient.Do(r))(t)
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(body)
 }
 
@@ -190,9 +178,7 @@ func TestAStoreServesManyAtOnce(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if n := len(s.Messages()); n != 160 {
-		t.Errorf("%d notifications, want 160", n)
-	}
+	expect.Equalf(t, len(s.Messages()), 160, "notifications")
 }
 
 func TestAStoreKeepsTheLastThousandMessages(t *testing.T) {

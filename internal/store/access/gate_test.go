@@ -5,13 +5,11 @@ import (
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestTheGateIsOpenWithTheKeyFileOfTheDatabase(t *testing.T) {
-	box, err := keyfile.Create(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	box := must.Get(keyfile.Create(t.TempDir()))(t)
 	var g Gate
 	steps := []struct {
 		name string

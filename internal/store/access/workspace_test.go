@@ -8,7 +8,9 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -31,9 +33,7 @@ func newTeam(t *testing.T, db *storedb.DB) team {
 	now := sqldb.Time{Time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	workspace := func(username string) storedb.Workspace {
 		a := countersign.Account{Username: username, Currency: "USD", RegisteredAt: countersign.At(now.Time)}
@@ -66,14 +66,9 @@ func newTeam(t *testing.T, db *storedb.DB) team {
 
 func teams(t *testing.T, test func(t *testing.T, f team)) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
-		db, err := sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, "store.db"), Schemas: storedb.Schemas})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, "store.db"), Schemas: storedb.Schemas}))(t)
 		t.Cleanup(func() { db.Close() })
-		if err := db.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Migrate(t.Context()))
 		test(t, newTeam(t, storedb.New(db)))
 	})
 }
@@ -129,9 +124,7 @@ func TestAnActorWithAWorkspaceReachesThatOneAlone(t *testing.T) {
 		for _, who := range []string{"both", "administrator", "operator"} {
 			a := f.users[who]
 			a.Workspace = f.ada.ID
-			if err := In(t.Context(), f.db, a, f.ada.ID, View, gone); err != nil {
-				t.Errorf("%s in ada: %v", who, err)
-			}
+			expect.NoErrorf(t, In(t.Context(), f.db, a, f.ada.ID, View, gone), "%s in ada", who)
 			if err := In(t.Context(), f.db, a, f.bob.ID, View, gone); !fault.HasCode(err, "item_not_found") {
 				t.Errorf("%s in bob: %v", who, err)
 			}
@@ -144,13 +137,9 @@ func TestARefusalNamesTheRoleAndTheOwners(t *testing.T) {
 		for what, role := range map[Permission]string{Manage: "manager", Own: "owner"} {
 			_, err := Workspace(t.Context(), f.db, f.users["viewer"], "ada", what)
 			want := "Your role here is viewer. This needs the role " + role + ". Ask an owner of the workspace: owner@shop.example"
-			if fault.Message(err) != want {
-				t.Errorf("%q, want %q", fault.Message(err), want)
-			}
+			expect.Equal(t, fault.Message(err), want)
 		}
-		if err := f.db.DeleteMember(t.Context(), f.ada.ID, f.users["owner"].User); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.db.DeleteMember(t.Context(), f.ada.ID, f.users["owner"].User))
 		_, err := Workspace(t.Context(), f.db, f.users["viewer"], "ada", Own)
 		if !strings.HasSuffix(fault.Message(err), "Ask an administrator of the store: administrator@shop.example") {
 			t.Errorf("%q", fault.Message(err))
@@ -171,9 +160,7 @@ func TestOnlyManagersSeeTheAddressesOfBuyers(t *testing.T) {
 func TestTheEndOfAUserEndsMemberships(t *testing.T) {
 	teams(t, func(t *testing.T, f team) {
 		owner := f.users["owner"]
-		if err := f.db.DeleteUser(t.Context(), owner.User, sqldb.Time{Time: time.Now()}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.db.DeleteUser(t.Context(), owner.User, sqldb.Time{Time: time.Now()}))
 		members, err := f.db.Members(t.Context(), f.ada.ID)
 		if err != nil || len(members) != 3 {
 			t.Errorf("%d members, %v", len(members), err)

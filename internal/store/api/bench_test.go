@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
@@ -65,9 +66,7 @@ func benchmarkValidation(b *testing.B, o store.Options) {
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &r))
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
@@ -102,17 +101,10 @@ func BenchmarkIssueLicense(b *testing.B) {
 func openBig(b *testing.B, purchases int, o store.Options) (*store.Store, http.Handler) {
 	b.Helper()
 	o.Dir = b.TempDir()
-	s, err := store.Open(b.Context(), o)
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(store.Open(b.Context(), o))(b)
 	b.Cleanup(func() { s.Close() })
-	if err := s.Prepare(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	if _, err := s.Transfer.Import(b.Context(), people.Operator("bench"), sample.Big(100, purchases), transfer.ImportOptions{}); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, s.Prepare(b.Context()))
+	must.Get(s.Transfer.Import(b.Context(), people.Operator("bench"), sample.Big(100, purchases), transfer.ImportOptions{}))(b)
 	ctx, stop := context.WithCancel(context.WithoutCancel(b.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()

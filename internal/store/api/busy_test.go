@@ -11,6 +11,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/web"
@@ -21,21 +23,13 @@ func TestEveryWriterBehindALockIsAnswered(t *testing.T) {
 	t.Parallel()
 	shopStore.Engines(t, func(t *testing.T, db dbtest.DB) {
 		openShop(t, db)
-		s, err := store.Open(t.Context(), store.Options{Dir: db.Dir, URL: db.URL, CacheBytes: 0, Now: now})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(store.Open(t.Context(), store.Options{Dir: db.Dir, URL: db.URL, CacheBytes: 0, Now: now}))(t)
 		defer s.Close()
-		if err := s.Prepare(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Prepare(t.Context()))
 		address := serveShop(t, s)
-		locker, err := sqldb.Open(t.Context(), sqldb.Options{URL: db.URL, Path: filepath.Join(db.Dir, store.DatabaseName)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		locker := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: db.URL, Path: filepath.Join(db.Dir, store.DatabaseName)}))(t)
 		defer locker.Close()
-		err = locker.Session(t.Context(), func(session *sqldb.DB) error {
+		must.Do(t, locker.Session(t.Context(), func(session *sqldb.DB) error {
 			return session.Tx(t.Context(), func(q sqldb.Queries) error { // which has no deadline
 				if err := q.Lock(t.Context(), "purchases", "code", "license-fresh"); err != nil {
 					return err
@@ -50,33 +44,23 @@ func TestEveryWriterBehindALockIsAnswered(t *testing.T) {
 					return err
 				}
 				defer answer.Body.Close()
-				if answer.StatusCode != http.StatusNotFound {
-					t.Errorf("a read beside the lock: %s", answer.Status)
-				}
+				expect.Equalf(t, answer.StatusCode, http.StatusNotFound, "a read beside the lock: %s", answer.Status)
 				return nil
 			})
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	})
 }
 
 // serveShop serves a store until the test ends and returns its address.
 func serveShop(t *testing.T, s *store.Store) (address string) {
 	t.Helper()
-	listener, err := web.Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(web.Listen("127.0.0.1:0"))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(ctx, listener, newHandler(s, 0), web.ServerOptions{}) }()
 	t.Cleanup(func() {
 		stop()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, <-served)
 	})
 	return "http://" + listener.Addr().String()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/license"
 )
 
@@ -28,10 +29,7 @@ func TestClientAgainstTheStoresLicenses(t *testing.T) {
 	if moved, err := client.MoveLicense(ctx, "license-fresh", "", "new.example"); err != nil || moved.LicenseID == first.LicenseID {
 		t.Errorf("moved: %+v, %v", moved, err)
 	}
-	test, err := client.IssueLicense(ctx, "license-fresh", "localhost")
-	if err != nil {
-		t.Fatal(err)
-	}
+	test := must.Get(client.IssueLicense(ctx, "license-fresh", "localhost"))(t)
 	want := countersign.LicenseRevocation{LicenseID: test.LicenseID, Domain: "localhost", RevokedAt: countersign.At(today)}
 	if got, err := client.RevokeLicense(ctx, "license-fresh", "localhost:3000", test.LicenseID); err != nil || got != want {
 		t.Errorf("revoked: %+v, %v", got, err)
@@ -108,25 +106,16 @@ func TestClientGetsTheKeysThatOpenALicense(t *testing.T) {
 	server := httptest.NewServer(shop)
 	t.Cleanup(server.Close)
 	client := &countersign.Client{BaseURL: server.URL, Retries: -1}
-	signed, err := client.IssueLicense(t.Context(), "license-used", "shop.example")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := client.LicenseKeys(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, err := license.ReadKeySet(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	signed := must.Get(client.IssueLicense(t.Context(), "license-used", "shop.example"))(t)
+	text := must.Get(client.LicenseKeys(t.Context()))(t)
+	keys := must.Get(license.ReadKeySet(text))(t)
 	if l, err := license.Open(signed.License, keys, "shop.example", today); err != nil || l.ID != signed.LicenseID {
 		t.Errorf("%+v, %v", l, err)
 	}
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
 	t.Cleanup(page.Close)
 	client.BaseURL = page.URL
-	_, err = client.LicenseKeys(t.Context())
+	_, err := client.LicenseKeys(t.Context())
 	if _, ok := errors.AsType[*countersign.NotJSONError](err); !ok {
 		t.Errorf("a page for keys: %v", err)
 	}

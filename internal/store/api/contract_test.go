@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -40,9 +42,7 @@ func background(t *testing.T, s *store.Store) {
 	go func() { done <- s.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, <-done)
 	})
 }
 
@@ -63,20 +63,12 @@ var readOracle = sync.OnceValues(func() (*webtest.Oracle, error) {
 
 func newOracle(t *testing.T) *webtest.Oracle {
 	t.Helper()
-	oracle, err := readOracle()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return oracle
+	return must.Get(readOracle())(t)
 }
 
 func scripts(t *testing.T, pattern string) []string {
 	t.Helper()
-	files, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
+	return must.Get(filepath.Glob(pattern))(t)
 }
 
 func TestContract(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/web"
 )
 
@@ -59,10 +61,7 @@ func serveCrowd(t *testing.T, db dbtest.DB) {
 	s := openShop(t, db)
 	background(t, s)
 	ctx, stop := context.WithCancel(t.Context())
-	listener, err := web.Listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(web.Listen("127.0.0.1:0"))(t)
 	served := make(chan error, 1)
 	go func() {
 		served <- web.Serve(ctx, listener, newHandler(s, 0), web.ServerOptions{Longer: time.Hour})
@@ -76,9 +75,7 @@ func serveCrowd(t *testing.T, db dbtest.DB) {
 		t.Errorf("the heap holds %d MiB more than before the crowd came", grown>>20)
 	}
 	stop()
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
+	expect.NoError(t, <-served)
 }
 
 func heap() int64 {
@@ -94,10 +91,7 @@ func visit(t *testing.T, address string, clients int) {
 	t.Helper()
 	connections := make([]net.Conn, clients)
 	for i := range connections {
-		c, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(net.Dial("tcp", address))(t)
 		defer c.Close()
 		connections[i] = c
 	}

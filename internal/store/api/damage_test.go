@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 )
@@ -16,10 +18,7 @@ import (
 // beside runs a statement on a store's database, as another program would.
 func beside(t *testing.T, at dbtest.DB, statement string, args ...any) {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, store.DatabaseName)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, store.DatabaseName)}))(t)
 	defer db.Close()
 	if n, err := db.Queries().Exec(t.Context(), statement, args...); err != nil || (len(args) > 0 && n != 1) {
 		t.Fatalf("%s: %d rows, %v", statement, n, err)
@@ -49,12 +48,8 @@ func TestADigestWithAnotherTextIs500(t *testing.T) {
 				t.Errorf("%s: %d %s", path, a.status, a.body)
 			}
 		}
-		if s.Validation.Damages() != 3 {
-			t.Errorf("%d were counted", s.Validation.Damages())
-		}
-		if status := statusOf(h, "/readyz"); status != http.StatusOK {
-			t.Errorf("/readyz is %d", status)
-		}
+		expect.Equalf(t, s.Validation.Damages(), 3, "were counted")
+		expect.Equalf(t, statusOf(h, "/readyz"), http.StatusOK, "/readyz")
 	})
 }
 
@@ -65,9 +60,7 @@ func TestReadyzOfAStoreWithoutItsTables(t *testing.T) {
 			t.Fatalf("before: %d", status)
 		}
 		beside(t, at, `DROP TABLE meta`)
-		if status := statusOf(h, "/readyz"); status != http.StatusServiceUnavailable {
-			t.Errorf("after: %d", status)
-		}
+		expect.Equalf(t, statusOf(h, "/readyz"), http.StatusServiceUnavailable, "after")
 	})
 }
 

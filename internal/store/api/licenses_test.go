@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
 	"github.com/countersign/countersign/internal/web"
@@ -72,9 +74,7 @@ func TestAPurchaseCodeIsAskedFor60TimesAnHour(t *testing.T) {
 		if n := ask(limited, "/api/licenses/check", 61); n != 1 {
 			t.Errorf("%s: of 61 checks %d were refused", code, n)
 		}
-		if post(limited, "/api/licenses", form("license-used")).status != http.StatusOK {
-			t.Errorf("%s: another code is refused", code)
-		}
+		expect.Equalf(t, post(limited, "/api/licenses", form("license-used")).status, http.StatusOK, "%s: another code is refused", code)
 		clock = clock.Add(time.Hour)
 		if n := ask(limited, "/api/licenses", 60); n != 0 {
 			t.Errorf("%s: an hour later %d were refused", code, n)
@@ -117,9 +117,7 @@ func TestOfAThousandRequestsOneGetsTheLicense(t *testing.T) {
 		statuses := map[int]int{}
 		for _, a := range answers {
 			statuses[a.status]++
-			if err := oracle.Check(http.MethodPost, "/api/licenses", a.status, a.header, []byte(a.body)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, oracle.Check(http.MethodPost, "/api/licenses", a.status, a.header, []byte(a.body)))
 		}
 		if statuses[http.StatusOK] != 1 || statuses[http.StatusConflict] != many-1 {
 			t.Errorf("statuses %v", statuses)
@@ -146,18 +144,14 @@ func TestWhatIsSignedNamesTheBaseURLOrTheKeyAndNeverTheHost(t *testing.T) {
 					return w.Body.String()
 				}
 				license := ask(http.MethodPost, "/api/licenses", url.Values{"purchase_code": {"license-used"}, "domain": {"shop.example"}})
-				if got := claims(t, license, "license")["iss"]; got != want {
-					t.Errorf("base URL %q, host %s: the license is of %q", base, host, got)
-				}
+				expect.Equalf[any](t, claims(t, license, "license")["iss"], want, "base URL %q, host %s: the license is of", base, host)
 				text := ask(http.MethodGet, "/api/licenses/revoked", nil)
 				lists[text] = true
 				if list := claims(t, text, "list"); list["iss"] != want || len(list["revoked"].([]any)) != 8 {
 					t.Errorf("base URL %q, host %s: the list says %v", base, host, list)
 				}
 			}
-			if len(lists) != 1 {
-				t.Errorf("base URL %q: %d lists within an hour", base, len(lists))
-			}
+			expect.Equalf(t, len(lists), 1, "base URL %q: lists within an hour", base)
 		}
 	})
 }
@@ -165,14 +159,9 @@ func TestWhatIsSignedNamesTheBaseURLOrTheKeyAndNeverTheHost(t *testing.T) {
 // keyID is the id of the key that signs licenses.
 func keyID(t *testing.T, s *store.Store) string {
 	t.Helper()
-	d, err := s.Licensing.KeySet(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(s.Licensing.KeySet(t.Context()))(t)
 	var set struct{ Keys []struct{ Kid string } }
-	if err := json.Unmarshal(d.Plain.Body, &set); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(d.Plain.Body, &set))
 	return set.Keys[0].Kid
 }
 
@@ -180,16 +169,9 @@ func keyID(t *testing.T, s *store.Store) string {
 func claims(t *testing.T, body, member string) map[string]any {
 	t.Helper()
 	var answer struct{ Data map[string]string }
-	if err := json.Unmarshal([]byte(body), &answer); err != nil {
-		t.Fatal(err)
-	}
-	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(answer.Data[member], ".")[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(body), &answer))
+	payload := must.Get(base64.RawURLEncoding.DecodeString(strings.Split(answer.Data[member], ".")[1]))(t)
 	var said map[string]any
-	if err := json.Unmarshal(payload, &said); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(payload, &said))
 	return said
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
@@ -22,21 +24,13 @@ import (
 func uploaded(t *testing.T, s *store.Store) (path string, file media.Medium) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewRGBA(image.Rect(0, 0, 6, 4))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, image.NewRGBA(image.Rect(0, 0, 6, 4))))
 	operator := people.Operator("tester")
-	if _, err := s.Media.SetItem(t.Context(), operator, 1229, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("secret")}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Media.SetItem(t.Context(), operator, 1229, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("secret")}))(t)
 	i, err := s.Media.SetItem(t.Context(), operator, 1229, media.Thumbnail, media.Upload{Name: "rain.png", From: &b})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	file, _, err = s.Media.ItemFile(t.Context(), operator, 1229)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return i.Media.Thumbnail, file
 }
 
@@ -49,10 +43,7 @@ func TestUploadedFilesAreServedAsNothingElse(t *testing.T) {
 		ask := func(method string, header ...string) (*http.Response, string) {
 			t.Helper()
 			r := call(h, method, path, "", header...)
-			body, err := io.ReadAll(r.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			body := must.Get(io.ReadAll(r.Body))(t)
 			return r, string(body)
 		}
 		whole, content := ask("GET")
@@ -63,14 +54,10 @@ func TestUploadedFilesAreServedAsNothingElse(t *testing.T) {
 			"Content-Type": "image/png", "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox",
 			"Cache-Control": "public, max-age=31536000, immutable", "Accept-Ranges": "bytes",
 		} {
-			if got := whole.Header.Get(name); got != want {
-				t.Errorf("%s: %q, want %q", name, got, want)
-			}
+			expect.Equalf(t, whole.Header.Get(name), want, "%s", name)
 		}
 		etag := whole.Header.Get("ETag")
-		if len(etag) != 66 {
-			t.Errorf("the ETag is %s", etag)
-		}
+		expect.Equalf(t, len(etag), 66, "the ETag is %s", etag)
 		if head, body := ask("HEAD"); head.StatusCode != http.StatusOK || body != "" || head.ContentLength != int64(len(content)) || head.Header.Get("ETag") != etag {
 			t.Errorf("HEAD: %s, %d of %d bytes", head.Status, head.ContentLength, len(content))
 		}
@@ -122,27 +109,17 @@ func TestTheAPINamesUploadedFilesByTheirWholeAddress(t *testing.T) {
 		defer server.Close()
 		path, _ := uploaded(t, s)
 		_, key, err := s.CreateKey(t.Context(), people.Operator("tester"), store.NewKey{Workspace: "ada", Name: "uploads", Class: store.ClassSecret})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, target := range []string{"/api/items/item?item_id=1229", "/api/items/all"} {
-			r, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+target, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(http.NewRequestWithContext(t.Context(), "GET", server.URL+target, nil))(t)
 			r.Header.Set("X-Api-Key", key)
-			answer, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := must.Get(http.DefaultClient.Do(r))(t)
 			defer answer.Body.Close()
 			var body struct {
 				Item  countersign.Item
 				Items []countersign.Item
 			}
-			if err := json.NewDecoder(answer.Body).Decode(&body); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.NewDecoder(answer.Body).Decode(&body))
 			found := false
 			for _, i := range append(body.Items, body.Item) {
 				found = found || i.ID == 1229 && strings.HasPrefix(i.Media.Thumbnail, "http://") && strings.HasSuffix(i.Media.Thumbnail, path)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -135,27 +136,15 @@ func TestEveryCallIsLogged(t *testing.T) {
 func stored(t *testing.T, db dbtest.DB) []byte {
 	t.Helper()
 	if db.URL != "" {
-		pool, err := sqldb.Open(t.Context(), sqldb.Options{URL: db.URL})
-		if err != nil {
-			t.Fatal(err)
-		}
+		pool := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: db.URL}))(t)
 		defer pool.Close()
-		rows, err := sqldb.List(t.Context(), pool.Queries(), sqldb.Value[string], `SELECT requests::text FROM requests`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(sqldb.List(t.Context(), pool.Queries(), sqldb.Value[string], `SELECT requests::text FROM requests`))(t)
 		return []byte(strings.Join(rows, "\n"))
 	}
-	files, err := filepath.Glob(filepath.Join(db.Dir, requests.DatabaseName+"*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(db.Dir, requests.DatabaseName+"*")))(t)
 	var all []byte
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		all = append(all, text...)
 	}
 	return all
@@ -212,9 +201,7 @@ func TestTheAPIAnswersWithoutItsLog(t *testing.T) {
 			}
 		}
 		if db.URL == "" {
-			if err := os.WriteFile(filepath.Join(db.Dir, requests.DatabaseName), []byte(strings.Repeat("not a database. ", 1000)), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(db.Dir, requests.DatabaseName), []byte(strings.Repeat("not a database. ", 1000)), 0o600))
 		} else {
 			beside(t, db, `CREATE TABLE requests_versions (something text)`)
 		}
@@ -258,10 +245,7 @@ func TestEveryErrorCodeOfTheContractHasASentence(t *testing.T) {
 	}
 	codes := map[string]bool{}
 	for _, script := range scripts {
-		text, err := os.ReadFile(script)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(script))(t)
 		for _, found := range regexp.MustCompile(`X-Error-Code: ([a-z_]+)`).FindAllStringSubmatch(string(text), -1) {
 			codes[found[1]] = true
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
@@ -75,12 +76,8 @@ func TestCheckTellsStrangersNothingOfWhatHasEnded(t *testing.T) {
 			storetest.PurchaseText("ada", 1, "one", `"state":"refunded"`), storetest.PurchaseText("ada", 1, "two", `"state":"charged_back"`),
 			storetest.PurchaseText("ada", 1, "extended", `"license_type":"Extended"`, `"state":"revoked"`),
 		))
-		if _, err := f.Licensing.Revoke(t.Context(), storetest.Operator, ids["plain"]); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.Licensing.Move(t.Context(), storetest.Buyer, storetest.Issuer, "bobs", "", "new.example"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licensing.Revoke(t.Context(), storetest.Operator, ids["plain"]))(t)
+		must.Get(f.Licensing.Move(t.Context(), storetest.Buyer, storetest.Issuer, "bobs", "", "new.example"))(t)
 		want := map[string]string{"one": "refunded", "two": "charged_back", "extended": "revoked", "plain": "revoked"}
 		actor := func(n store.NewKey) people.Actor {
 			_, token := f.MustCreate(t, n)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -20,9 +22,7 @@ func revokeForBuyer(t testing.TB, f *storetest.Fixture, code, domain string) (li
 	t.Helper()
 	_, asked := f.Licensing.RevokeCost(t.Context(), storetest.Buyer, code, domain)
 	l, err := f.Licensing.RevokeForBuyer(t.Context(), storetest.Buyer, code, domain, "")
-	if storetest.CodeOf(asked) != storetest.CodeOf(err) {
-		t.Errorf("%s: asking is %v, revoking %v", domain, asked, err)
-	}
+	expect.Equalf(t, storetest.CodeOf(asked), storetest.CodeOf(err), "%s: asking is %v, revoking %v", domain, asked, err)
 	return l, err
 }
 
@@ -53,9 +53,7 @@ func TestALicenseThatIsGivenUpIsRevokedAndItsDomainIsFree(t *testing.T) {
 		if got := cost(); !got.Free {
 			t.Errorf("a second time, it costs %+v", got)
 		}
-		if diff := cmp.Diff([]string{old.License.ID}, f.Revoked(t)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]string{old.License.ID}, f.Revoked(t)), "")
 		if got, want := f.Audits(t), "license.revoke ada "+old.License.ID; got[len(got)-1] != want {
 			t.Errorf("%q, want %q", got[len(got)-1], want)
 		}
@@ -127,15 +125,11 @@ func TestADomainThatIsNotInUseCannotBeGivenUp(t *testing.T) {
 			_, err := revokeForBuyer(t, f, "one", domain)
 			storetest.WantError(t, err, "domain_invalid")
 		}
-		if _, err := move(t, f, "one", "", "new.example"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(move(t, f, "one", "", "new.example"))(t)
 		_, err = revokeForBuyer(t, f, "one", "old.example") // it was moved away
 		storetest.WantError(t, err, "domain_not_activated")
 		mustGiveUp(t, f, "one", "*.new.example") // with or without the *
-		if n := f.Rows(t, "licenses"); n != 3 {
-			t.Errorf("%d licenses", n)
-		}
+		expect.Equalf(t, f.Rows(t, "licenses"), 3, "licenses")
 	})
 }
 
@@ -155,9 +149,7 @@ func TestGivingUpCountsAsAMove(t *testing.T) {
 			t.Errorf("wait %s, %s", storetest.ErrorOf(err).RetryAfter, storetest.MessageOf(err))
 		}
 		later()
-		if _, err := move(t, f, "one", "", "d2.example"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(move(t, f, "one", "", "d2.example"))(t)
 		later()
 		mustGiveUp(t, f, "one", "d2.example")
 		f.Issue(t, "one", "d3.example")

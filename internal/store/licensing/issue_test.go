@@ -13,7 +13,9 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
@@ -31,18 +33,13 @@ func domainsOf(err error) []string {
 func TestALicenseSaysWhatWasBought(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		l := f.Issue(t, " ONE ", "https://www.Shop.Example:8443/start?x")
-		opened, err := license.Open(l.Text, f.KeySet(t), "www.shop.example", storetest.Noon)
-		if err != nil {
-			t.Fatal(err)
-		}
+		opened := must.Get(license.Open(l.Text, f.KeySet(t), "www.shop.example", storetest.Noon))(t)
 		want := license.License{
 			ID: l.License.ID, Issuer: storetest.Issuer, IssuedAt: storetest.Noon, NotBefore: storetest.Noon.Add(-24 * time.Hour),
 			ItemID: 1, ItemName: "Item 1", LicenseType: "Regular", Purchase: opened.Purchase,
 			Domain: "shop.example", Domains: []string{"shop.example"}, SupportedUntil: storetest.Timestamp("2027-04-27T12:00:00Z"),
 		}
-		if diff := cmp.Diff(want, opened); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff(want, opened), "")
 		if opened.Purchase != f.Licensing.Box().CodeName("one") || strings.Contains(l.Text, "one") && opened.Purchase == "one" {
 			t.Errorf("purchase %q is not the keyed digest of the code", opened.Purchase)
 		}
@@ -55,13 +52,8 @@ func TestALicenseSaysWhatWasBought(t *testing.T) {
 func TestSupportIsSaidWhereTheItemHasIt(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		for code, want := range map[string]string{"one": "2027-04-27T12:00:00Z", "two": "2025-04-27T12:00:00Z", "plain": "", "bobs": ""} {
-			opened, err := license.Open(f.Issue(t, code, "shop.example").Text, f.KeySet(t), "shop.example", storetest.Noon)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := second(opened.SupportedUntil); got != want {
-				t.Errorf("%s: supported until %q, want %q", code, got, want)
-			}
+			opened := must.Get(license.Open(f.Issue(t, code, "shop.example").Text, f.KeySet(t), "shop.example", storetest.Noon))(t)
+			expect.Equalf(t, second(opened.SupportedUntil), want, "%s: supported until", code)
 		}
 	})
 }
@@ -105,9 +97,7 @@ func TestIssuingIsAudited(t *testing.T) {
 func TestAStrangerLearnsNoMoreThanInvalidPurchaseCode(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		l := f.Issue(t, "two", "shop.example")
-		if _, err := f.Licensing.Revoke(t.Context(), storetest.Operator, l.License.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licensing.Revoke(t.Context(), storetest.Operator, l.License.ID))(t)
 		for _, code := range []string{"", "nobody", "\x00", "ü", strings.Repeat("a", 129), "refunded", "charged_back", "revoked", "two"} {
 			for _, domain := range []string{"shop.example", "co.uk", ""} {
 				_, issued := f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, code, domain)
@@ -145,7 +135,7 @@ func TestNoKeyIssuesLicenses(t *testing.T) {
 		storetest.WantError(t, err, "key_scope")
 		_, err = f.Licensing.RotateKey(t.Context(), storetest.Buyer, false)
 		storetest.WantError(t, err, "key_scope")
-		_, err = f.Licensing.SetRule(t.Context(), storetest.Buyer, 1, func(*licensing.Rule) {})
+		_, err = f.Licensing.SetRule(t.Context(), storetest.Buyer, 1, "", func(*licensing.Rule) {})
 		storetest.WantError(t, err, "key_scope")
 	})
 }
@@ -163,9 +153,7 @@ func TestDomainsThatCanHaveNoLicense(t *testing.T) {
 				t.Errorf("message %q does not name %s as it was written", m, domain)
 			}
 		}
-		if f.Rows(t, "licenses") != 0 {
-			t.Error("there are licenses")
-		}
+		expect.Equalf(t, f.Rows(t, "licenses"), 0, "there are licenses")
 	})
 }
 
@@ -176,9 +164,7 @@ func TestTheItemLimitsTheDomains(t *testing.T) {
 		_, err := f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "b.example")
 		storetest.WantError(t, err, "limit_reached")
 		want := countersign.LicenseDomains{Domains: []string{"a.example"}, Licenses: []countersign.LicenseInUse{{Domain: "a.example", IssuedAt: countersign.At(storetest.Noon)}}}
-		if diff := cmp.Diff(want, storetest.ErrorOf(err).Data); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff(want, storetest.ErrorOf(err).Data), "")
 		f.Issue(t, "two", "b.example") // each purchase has its own
 		f.Allow(t, 1, func(l *licensing.Rule) { l.ExtendedDomains = 3 })
 		for _, domain := range []string{"a.example", "b.example", "c.example"} {
@@ -188,9 +174,7 @@ func TestTheItemLimitsTheDomains(t *testing.T) {
 		storetest.WantError(t, err, "limit_reached")
 		got := domainsOf(err)
 		slices.Sort(got)
-		if diff := cmp.Diff([]string{"a.example", "b.example", "c.example"}, got); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]string{"a.example", "b.example", "c.example"}, got), "")
 		_, err = f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "b.example")
 		storetest.WantError(t, err, "limit_reached")
 		f.Allow(t, 3, func(l *licensing.Rule) { l.RegularDomains = 0 })
@@ -211,9 +195,7 @@ func TestTestDomainsAreFree(t *testing.T) {
 		}
 		_, err := f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "second.example")
 		storetest.WantError(t, err, "limit_reached")
-		if diff := cmp.Diff([]string{"shop.example"}, domainsOf(err)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]string{"shop.example"}, domainsOf(err)), "")
 		for i := len(free); i < 50; i++ {
 			f.Issue(t, "one", fmt.Sprintf("%d.test", i))
 		}
@@ -227,9 +209,7 @@ func TestAWildcardNeedsTheItemsRule(t *testing.T) {
 		plain := f.Issue(t, "one", "shop.example")
 		f.Allow(t, 1, func(l *licensing.Rule) { l.Wildcard = true })
 		wide := f.Issue(t, "one", "*.shop.example")
-		if wide.License.ID != plain.License.ID {
-			t.Error("the wildcard made another license of the same domain")
-		}
+		expect.Equalf(t, wide.License.ID, plain.License.ID, "the wildcard made another license of the same domain")
 		for _, host := range []string{"shop.example", "www.shop.example", "blog.shop.example"} {
 			if _, err := license.Open(wide.Text, f.KeySet(t), host, storetest.Noon); err != nil {
 				t.Errorf("%s: %v", host, err)

@@ -10,16 +10,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/keyfile"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
 
 func TestTheFirstKeyIsMadeWhenItIsNeeded(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
-		if f.Rows(t, "license_keys") != 0 {
-			t.Error("there is a key before any license")
-		}
+		expect.Equalf(t, f.Rows(t, "license_keys"), 0, "there is a key before any license")
 		f.Start(t, f.Licensing.Database())
 		other := f.Again(t)
 		other.Start(t, other.Licensing.Database())
@@ -34,9 +34,7 @@ func TestTheFirstKeyIsMadeWhenItIsNeeded(t *testing.T) {
 			}
 		}
 		all.Wait()
-		if n := f.Rows(t, "license_keys"); n != 1 {
-			t.Errorf("%d keys", n)
-		}
+		expect.Equalf(t, f.Rows(t, "license_keys"), 1, "keys")
 	})
 }
 
@@ -45,10 +43,7 @@ func TestARotationLeavesEarlierLicensesGood(t *testing.T) {
 		f.Start(t, f.Licensing.Database())
 		before := f.Issue(t, "one", "shop.example")
 		f.Clock.Set(storetest.Noon.Add(time.Hour))
-		k, err := f.Licensing.RotateKey(t.Context(), storetest.Operator, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(f.Licensing.RotateKey(t.Context(), storetest.Operator, false))(t)
 		if f.Opens(t, before) != nil || f.KeySet(t).Len() != 2 {
 			t.Error("the license from before does not open")
 		}
@@ -70,9 +65,7 @@ func TestDroppedKeysOpenNothing(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		f.Start(t, f.Licensing.Database())
 		before := f.Issue(t, "one", "shop.example")
-		if _, err := f.Licensing.RotateKey(t.Context(), storetest.Operator, true); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licensing.RotateKey(t.Context(), storetest.Operator, true))(t)
 		if f.Opens(t, before) == nil || f.KeySet(t).Len() != 1 {
 			t.Error("a dropped key still opens licenses")
 		}
@@ -85,13 +78,9 @@ func TestDroppedKeysOpenNothing(t *testing.T) {
 func TestThereAreAsManyKeysAsClientsRead(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		for range 32 {
-			if _, err := f.Licensing.RotateKey(t.Context(), storetest.Operator, false); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Licensing.RotateKey(t.Context(), storetest.Operator, false))(t)
 		}
-		if f.KeySet(t).Len() != 32 {
-			t.Errorf("%d keys", f.KeySet(t).Len())
-		}
+		expect.Equalf(t, f.KeySet(t).Len(), 32, "keys")
 		_, err := f.Licensing.RotateKey(t.Context(), storetest.Operator, false)
 		storetest.WantError(t, err, "license_keys_full")
 		if _, err := f.Licensing.RotateKey(t.Context(), storetest.Operator, true); err != nil || f.KeySet(t).Len() != 1 {
@@ -110,9 +99,7 @@ func TestThePrivateKeyIsSealedAndNeverExported(t *testing.T) {
 		}
 		signed := list[0].ID
 		seed, err := f.Licensing.Box().Open("license key "+list[0].ID, list[0].Sealed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		kept := f.Dump(t, "license_keys")
 		export := f.MustExport(t, true)
 		for _, form := range []string{string(seed), base64.RawURLEncoding.EncodeToString(seed), base64.StdEncoding.EncodeToString(seed), hex.EncodeToString(seed)} {
@@ -123,9 +110,7 @@ func TestThePrivateKeyIsSealedAndNeverExported(t *testing.T) {
 		if strings.Contains(export, "sealed") || strings.Contains(export, hex.EncodeToString(list[0].Sealed)) || strings.Contains(export, base64.RawURLEncoding.EncodeToString(list[0].Sealed)) {
 			t.Error("the sealed private key is in the export")
 		}
-		if _, err := f.Licensing.RotateKey(t.Context(), storetest.Operator, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licensing.RotateKey(t.Context(), storetest.Operator, false))(t)
 		list, err = f.Licensing.Keys(t.Context(), storetest.Operator)
 		for _, k := range list {
 			if (k.ID == signed) != (k.Sealed == nil && !k.RetiredAt.IsZero()) {
@@ -146,9 +131,7 @@ func TestARekeyKeepsLicensesAndTheirKey(t *testing.T) {
 		if f.Opens(t, before) != nil || f.Opens(t, after) != nil || after.License.ID != before.License.ID {
 			t.Error("licenses are not what they were")
 		}
-		if f.KeySet(t).Len() != 1 {
-			t.Errorf("%d keys", f.KeySet(t).Len())
-		}
+		expect.Equalf(t, f.KeySet(t).Len(), 1, "keys")
 		got, err := f.Licensing.Check(t.Context(), storetest.Buyer, licensing.CheckRequest{ID: before.License.ID, Domain: "shop.example"})
 		if err != nil || !got.Valid {
 			t.Errorf("%+v, %v", got, err)
@@ -159,13 +142,8 @@ func TestARekeyKeepsLicensesAndTheirKey(t *testing.T) {
 func TestARekeyWithoutTheOldKeyFileMakesANewKeyForLicenses(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		before := f.Issue(t, "one", "shop.example")
-		if err := os.Remove(filepath.Join(f.At.Dir, keyfile.FileName)); err != nil {
-			t.Fatal(err)
-		}
-		list, err := f.Licensing.Keys(t.Context(), storetest.Operator)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(f.At.Dir, keyfile.FileName)))
+		list := must.Get(f.Licensing.Keys(t.Context(), storetest.Operator))(t)
 		plan, err := f.Rekey(t.Context(), storetest.Operator)
 		if err != nil || plan.LicenseKey != list[0].ID {
 			t.Fatalf("%+v, %v", plan, err)
@@ -181,13 +159,9 @@ func TestARekeyWithoutTheOldKeyFileMakesANewKeyForLicenses(t *testing.T) {
 func TestTheKeySetIsNeverLongerThanClientsRead(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		for range 32 {
-			if _, err := f.Licensing.RotateKey(t.Context(), storetest.Operator, false); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Licensing.RotateKey(t.Context(), storetest.Operator, false))(t)
 		}
-		if err := os.Remove(filepath.Join(f.At.Dir, keyfile.FileName)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(f.At.Dir, keyfile.FileName)))
 		f.MustRekey(t)
 		if err := f.Opens(t, f.Issue(t, "one", "shop.example")); err != nil || f.KeySet(t).Len() != 32 || f.Rows(t, "license_keys") != 33 {
 			t.Errorf("%v, %d keys", err, f.KeySet(t).Len())

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -51,13 +53,8 @@ func TestALicenseIsNotWrittenWhenThePurchaseChangedMeanwhile(t *testing.T) {
 			storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 				f.Allow(t, 1, func(l *licensing.Rule) { l.RegularDomains = 2; l.Wildcard = true })
 				first := f.Issue(t, "one", "a.example")
-				issueStale, err := f.Licensing.Stale(t.Context(), storetest.Buyer, "one")
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := tt.change(t, f, first.License); err != nil {
-					t.Fatal(err)
-				}
+				issueStale := must.Get(f.Licensing.Stale(t.Context(), storetest.Buyer, "one"))(t)
+				must.Do(t, tt.change(t, f, first.License))
 				before := f.Rows(t, "licenses")
 				for domain, written := range map[string]bool{"b.example": false, "*.a.example": tt.widens} {
 					err := issueStale(t.Context(), domain)
@@ -68,10 +65,8 @@ func TestALicenseIsNotWrittenWhenThePurchaseChangedMeanwhile(t *testing.T) {
 				if n := f.Rows(t, "licenses"); n != before {
 					t.Errorf("%d licenses, %d before", n, before)
 				}
-				_, err = f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "b.example")
-				if got := storetest.CodeOf(err); got != tt.then {
-					t.Errorf("whoever asks anew reads %q, want %q", got, tt.then)
-				}
+				_, err := f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "b.example")
+				expect.Equalf(t, storetest.CodeOf(err), tt.then, "whoever asks anew reads")
 			})
 		})
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/license"
@@ -24,20 +26,15 @@ func move(t testing.TB, f *storetest.Fixture, code, from, domain string) (licens
 func TestAMoveFreesTheDomainAndRevokesItsLicense(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		old := f.Issue(t, "one", "old.example")
-		moved, err := move(t, f, "ONE", "", "https://new.example/")
-		if err != nil {
-			t.Fatal(err)
-		}
+		moved := must.Get(move(t, f, "ONE", "", "https://new.example/"))(t)
 		if _, err := license.Open(moved.Text, f.KeySet(t), "new.example", storetest.Noon); err != nil || moved.License.ID == old.License.ID {
 			t.Errorf("%v", err)
 		}
-		if diff := cmp.Diff([]string{old.License.ID}, f.Revoked(t)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]string{old.License.ID}, f.Revoked(t)), "")
 		if got, want := f.Audits(t), "license.move ada "+moved.License.ID; got[len(got)-1] != want {
 			t.Errorf("%q, want %q", got[len(got)-1], want)
 		}
-		_, err = f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "old.example")
+		_, err := f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "old.example")
 		storetest.WantError(t, err, "limit_reached")
 	})
 }
@@ -45,19 +42,14 @@ func TestAMoveFreesTheDomainAndRevokesItsLicense(t *testing.T) {
 func TestAMoveCanBeRepeated(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		f.Issue(t, "one", "old.example")
-		first, err := move(t, f, "one", "old.example", "new.example")
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(move(t, f, "one", "old.example", "new.example"))(t)
 		for _, from := range []string{"old.example", "", "new.example"} {
 			again, err := move(t, f, "one", from, "new.example")
 			if err != nil || again.Text != first.Text {
 				t.Errorf("from %q: %v", from, err)
 			}
 		}
-		if n := f.Rows(t, "licenses"); n != 2 {
-			t.Errorf("%d licenses", n)
-		}
+		expect.Equalf(t, f.Rows(t, "licenses"), 2, "licenses")
 	})
 }
 
@@ -83,9 +75,7 @@ func TestAMoveSaysWhichDomain(t *testing.T) {
 		storetest.WantError(t, err, "domain_free")
 		_, err = move(t, f, "extended", "a.example", "com")
 		storetest.WantError(t, err, "domain_invalid")
-		if _, err := move(t, f, "extended", "WWW.b.example", "c.example"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(move(t, f, "extended", "WWW.b.example", "c.example"))(t)
 		f.Issue(t, "extended", "a.example") // still there
 	})
 }
@@ -102,9 +92,7 @@ func TestMovesAreCounted(t *testing.T) {
 		try := func(domain string) error {
 			_, asked := cost(domain)
 			_, err := move(t, f, "one", "", domain)
-			if storetest.CodeOf(asked) != storetest.CodeOf(err) {
-				t.Errorf("%s: asking is %v, moving %v", domain, asked, err)
-			}
+			expect.Equalf(t, storetest.CodeOf(asked), storetest.CodeOf(err), "%s: asking is %v, moving %v", domain, asked, err)
 			return err
 		}
 		if got, err := cost("d1.example"); err != nil || got != (licensing.MoveCost{Left: 2, MovesAYear: 3, Wait: day}) {
@@ -140,9 +128,7 @@ func TestMovesAreCounted(t *testing.T) {
 		f.Allow(t, 1, func(l *licensing.Rule) { l.MovesAYear = 0 })
 		err = try("d7.example")
 		storetest.WantError(t, err, "moves_used")
-		if storetest.ErrorOf(err).RetryAfter != 0 {
-			t.Errorf("an item without moves says to come back in %s", storetest.ErrorOf(err).RetryAfter)
-		}
+		expect.Equalf(t, storetest.ErrorOf(err).RetryAfter, 0, "an item without moves says to come back in")
 	})
 }
 
@@ -172,15 +158,10 @@ func TestTheOperatorsMovesDoNotCount(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		l := f.Issue(t, "one", "d0.example")
 		for i := range 5 {
-			moved, err := f.Licensing.Reassign(t.Context(), storetest.Operator, storetest.Issuer, l.License.ID, "d"+storetest.Text(i+1)+".example")
-			if err != nil {
-				t.Fatal(err)
-			}
+			moved := must.Get(f.Licensing.Reassign(t.Context(), storetest.Operator, storetest.Issuer, l.License.ID, "d"+storetest.Text(i+1)+".example"))(t)
 			l = moved
 		}
-		if len(f.Revoked(t)) != 5 {
-			t.Errorf("%d revoked", len(f.Revoked(t)))
-		}
+		expect.Equalf(t, len(f.Revoked(t)), 5, "revoked")
 		if _, err := move(t, f, "one", "", "mine.example"); err != nil {
 			t.Error(err)
 		}
@@ -205,20 +186,18 @@ func TestLicensingIsHeldToItsLimits(t *testing.T) {
 			func(l *licensing.Rule) { l.StagingHosts = []string{"co.uk"} }, func(l *licensing.Rule) { l.StagingHosts = []string{"a b"} },
 			func(l *licensing.Rule) { l.StagingHosts = make([]string, 101) },
 		} {
-			_, err := f.Licensing.SetRule(t.Context(), storetest.Operator, 1, change)
+			_, err := f.Licensing.SetRule(t.Context(), storetest.Operator, 1, "", change)
 			if storetest.CodeOf(err) != "invalid" && storetest.CodeOf(err) != "domain_invalid" {
 				t.Errorf("%v", err)
 			}
 		}
-		_, err := f.Licensing.SetRule(t.Context(), storetest.Operator, 99, func(*licensing.Rule) {})
+		_, err := f.Licensing.SetRule(t.Context(), storetest.Operator, 99, "", func(*licensing.Rule) {})
 		storetest.WantError(t, err, "item_not_found")
-		i, err := f.Licensing.SetRule(t.Context(), storetest.Operator, 1, func(l *licensing.Rule) { l.StagingHosts = []string{"WWW.Staging.Example.", "Dev.*"} })
+		i, err := f.Licensing.SetRule(t.Context(), storetest.Operator, 1, "", func(l *licensing.Rule) { l.StagingHosts = []string{"WWW.Staging.Example.", "Dev.*"} })
 		if err != nil || !slices.Equal(i.Licensing.StagingHosts, []string{"staging.example", "dev.*"}) {
 			t.Errorf("%v, %v", i.Licensing.StagingHosts, err)
 		}
-		if _, err := f.Licensing.SetRule(t.Context(), storetest.Operator, 1, func(*licensing.Rule) {}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licensing.SetRule(t.Context(), storetest.Operator, 1, "", func(*licensing.Rule) {}))(t)
 		got := f.Audits(t)
 		if len(got) < 2 || got[len(got)-1] != "item.licensing ada 1" || got[len(got)-2] == got[len(got)-1] {
 			t.Error(got)

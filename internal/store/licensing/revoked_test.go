@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -21,18 +23,12 @@ func TestARefundPutsLicensesOnTheRevokedList(t *testing.T) {
 		if got := f.Revoked(t); len(got) != 0 {
 			t.Errorf("revoked: %v", got)
 		}
-		if _, err := f.EndPurchase(t.Context(), storetest.Operator, "one", store.StateRefunded); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([]string{l.License.ID}, f.Revoked(t)); diff != "" {
-			t.Error(diff)
-		}
+		must.Get(f.EndPurchase(t.Context(), storetest.Operator, "one", store.StateRefunded))(t)
+		expect.Equal(t, cmp.Diff([]string{l.License.ID}, f.Revoked(t)), "")
 		_, err := f.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "shop.example")
 		storetest.WantError(t, err, "purchase_not_found")
 		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "one"), storetest.PurchaseText("ada", 1, "two", `"state":"charged_back"`)))
-		if diff := cmp.Diff([]string{other.License.ID}, f.Revoked(t)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]string{other.License.ID}, f.Revoked(t)), "")
 	})
 }
 
@@ -41,9 +37,7 @@ func TestARefundPutsLicensesOnTheRevokedList(t *testing.T) {
 func TestRestoringAPurchaseTakesItsLicensesOffTheRevokedList(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		moved := f.Issue(t, "one", "old.example")
-		if _, err := f.Licensing.Reassign(t.Context(), storetest.Operator, storetest.Issuer, moved.License.ID, "shop.example"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licensing.Reassign(t.Context(), storetest.Operator, storetest.Issuer, moved.License.ID, "shop.example"))(t)
 		l := f.Issue(t, "one", "shop.example")
 		f.Start(t, f.Licensing.Database())
 		for _, state := range []string{"refunded", "charged_back", "revoked"} {
@@ -51,12 +45,8 @@ func TestRestoringAPurchaseTakesItsLicensesOffTheRevokedList(t *testing.T) {
 			if got := f.Revoked(t); len(got) != 2 {
 				t.Errorf("%s: revoked %v", state, got)
 			}
-			if _, err := f.RestorePurchase(t.Context(), storetest.Operator, "one"); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff([]string{moved.License.ID}, f.Revoked(t)); diff != "" {
-				t.Errorf("%s: %s", state, diff)
-			}
+			must.Get(f.RestorePurchase(t.Context(), storetest.Operator, "one"))(t)
+			expect.Equalf(t, cmp.Diff([]string{moved.License.ID}, f.Revoked(t)), "", "%s", state)
 			if again := f.Issue(t, "one", "shop.example"); again.License.License != l.License.License {
 				t.Errorf("%s: %+v, want %+v", state, again.License.License, l.License.License)
 			}
@@ -71,9 +61,7 @@ func TestTheOperatorRevokesALicense(t *testing.T) {
 		if err != nil || got.Ended != "revoked" || !got.EndedAt.Equal(storetest.Noon) {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if diff := cmp.Diff([]string{l.License.ID}, f.Revoked(t)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]string{l.License.ID}, f.Revoked(t)), "")
 		_, err = f.Licensing.Revoke(t.Context(), storetest.Operator, l.License.ID)
 		storetest.WantError(t, err, "license_ended")
 		_, err = f.Licensing.Revoke(t.Context(), storetest.Operator, "no-such-license")
@@ -89,33 +77,24 @@ func TestTheOperatorRevokesALicense(t *testing.T) {
 		if mine := f.Issue(t, "one", "shop.example"); mine.Text != again.Text {
 			t.Error("the buyer does not get the license that the operator issued")
 		}
-		if diff := cmp.Diff([]string{l.License.ID}, f.Revoked(t)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]string{l.License.ID}, f.Revoked(t)), "")
 	})
 }
 
 func TestTheRevokedListIsTheSameWithinAnHour(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		text := func(from string) string {
-			d, err := f.Licensing.RevokedList(t.Context(), from)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(f.Licensing.RevokedList(t.Context(), from))(t)
 			return string(d.Plain.Body)
 		}
 		f.Start(t, f.Licensing.Database())
 		first := text(storetest.Issuer)
 		f.Clock.Set(storetest.Noon.Add(59 * time.Minute))
-		if text(storetest.Issuer) != first {
-			t.Error("another list within the hour")
-		}
+		expect.Equalf(t, text(storetest.Issuer), first, "another list within the hour")
 		if text("") == first {
 			t.Error("the same list without the store's address")
 		}
-		if text(storetest.Issuer) != first {
-			t.Error("another list after one without the store's address")
-		}
+		expect.Equalf(t, text(storetest.Issuer), first, "another list after one without the store's address")
 		f.Clock.Set(storetest.Noon.Add(61 * time.Minute))
 		if text(storetest.Issuer) == first {
 			t.Error("the same list after an hour")
@@ -139,19 +118,13 @@ func TestLicensesInMemoryFollowOtherProcesses(t *testing.T) {
 			t.Error("not what is expected at the start")
 		}
 		other := f.Again(t)
-		if _, err := other.EndPurchase(t.Context(), storetest.Operator, "one", store.StateRefunded); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(other.EndPurchase(t.Context(), storetest.Operator, "one", store.StateRefunded))(t)
 		hear(storedb.TopicLicenses)
 		if got := f.Revoked(t); len(got) != 1 || got[0] != l.License.ID {
 			t.Errorf("revoked: %v", got)
 		}
-		if _, err := other.Licensing.RotateKey(t.Context(), storetest.Operator, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(other.Licensing.RotateKey(t.Context(), storetest.Operator, false))(t)
 		hear(storedb.TopicLicenseKeys)
-		if f.KeySet(t).Len() != 2 {
-			t.Errorf("%d keys", f.KeySet(t).Len())
-		}
+		expect.Equalf(t, f.KeySet(t).Len(), 2, "keys")
 	})
 }

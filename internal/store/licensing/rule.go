@@ -24,20 +24,15 @@ const (
 	maxMoveWaitHours  = 24 * 365
 )
 
-// SetRule lets change alter what the purchases of an item may be licensed
-// for. Licenses that were issued stay. A change of nothing is not in the audit log.
-func (s *Service) SetRule(ctx context.Context, a people.Actor, item int64, change func(*Rule)) (storedb.Item, error) {
-	return s.ReviseRule(ctx, a, item, "", change)
-}
-
 // Revision identifies a rule.
 func Revision(r Rule) string { return rules.Revision(r) }
 
 var errRuleChanged = fault.New(countersign.KindPrecondition, "rule_changed", "The license rules changed after you opened them. Nothing was saved. Check them and try again")
 
-// ReviseRule is [Service.SetRule] for a rule that somebody saw with the revision seen. The error is of
-// kind Precondition (rule_changed) when the rule has changed since. An empty revision is not checked.
-func (s *Service) ReviseRule(ctx context.Context, a people.Actor, item int64, seen string, change func(*Rule)) (storedb.Item, error) {
+// SetRule lets change alter what the purchases of an item may be licensed for. Licenses that were issued stay. A change
+// of nothing is not in the audit log. A rule that somebody saw with the revision seen and that has changed since is an
+// error of kind Precondition (rule_changed). An empty revision is not checked.
+func (s *Service) SetRule(ctx context.Context, a people.Actor, item int64, seen string, change func(*Rule)) (storedb.Item, error) {
 	var i storedb.Item
 	err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
 		i, err = tx.LockItem(ctx, item)

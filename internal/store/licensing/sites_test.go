@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -15,10 +17,7 @@ import (
 // inUse lists the domains that a purchase has licenses in use for, sorted.
 func inUse(t testing.TB, f *storetest.Fixture, code string) []string {
 	t.Helper()
-	all, err := f.Licensing.InUse(t.Context(), storetest.Buyer, code)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(f.Licensing.InUse(t.Context(), storetest.Buyer, code))(t)
 	var domains []string
 	for _, l := range all {
 		domains = append(domains, licensing.DomainOf(l.License).String())
@@ -130,16 +129,9 @@ func TestAMoveWithTestDomainsIsDoneWholeOrNotAtAll(t *testing.T) {
 func TestTheOperatorIssuesSeveralAfterARevocation(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		l := f.Issue(t, "one", "old.example")
-		if _, err := f.Licensing.Revoke(t.Context(), storetest.Operator, l.License.ID); err != nil {
-			t.Fatal(err)
-		}
-		_, err := f.Licensing.IssueAll(t.Context(), storetest.Operator, storetest.Issuer, licensing.Request{Code: "one", Domain: "new.example", Tests: []string{"new.test", "localhost"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Join(inUse(t, f, "one"), " "); got != "localhost new.example new.test" {
-			t.Errorf("in use: %s", got)
-		}
+		must.Get(f.Licensing.Revoke(t.Context(), storetest.Operator, l.License.ID))(t)
+		must.Get(f.Licensing.IssueAll(t.Context(), storetest.Operator, storetest.Issuer, licensing.Request{Code: "one", Domain: "new.example", Tests: []string{"new.test", "localhost"}}))(t)
+		expect.Equalf(t, strings.Join(inUse(t, f, "one"), " "), "localhost new.example new.test", "in use")
 		if old, err := f.Licensing.Show(t.Context(), storetest.Operator, l.License.ID); err != nil || old.Ended != storedb.EndingReplaced {
 			t.Errorf("the revoked one is %q, %v", old.Ended, err)
 		}

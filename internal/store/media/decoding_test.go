@@ -12,7 +12,9 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // emptyScans is a JPEG with so many more scans than one, which have no data.
@@ -69,9 +71,7 @@ func TestTheMemoryOfAPictureIsKnownBeforeItIsDecoded(t *testing.T) {
 		"behind a byte that fills":    {slices.Concat([]byte("\xff\xd8\xff"), frame(0xc2, 0x11, 0x11, 0x11, 0x11)[2:], make([]byte, 0xc204-25), frame(0xc0, 0x11)[2:]), upright, 20 * pixels},
 		"headers that are not to end": {[]byte("\xff\xd8\xff\xc0\xff\xff"), upright, 20 * pixels},
 	} {
-		if got := shapeOf(c.content).memory(pixels, c.turn); got != c.want {
-			t.Errorf("%s: %d bytes, want %d", name, got, c.want)
-		}
+		expect.Equalf(t, shapeOf(c.content).memory(pixels, c.turn), c.want, "%s: bytes", name)
 	}
 }
 
@@ -90,10 +90,7 @@ func (c *endingContext) Err() error {
 
 func TestDecodingEndsWithItsRequest(t *testing.T) {
 	for name, content := range map[string][]byte{"JPEG": jpegOf(t, painted(400, 400)), "PNG": pngOf(t, painted(400, 400)), "GIF": gifOf(t, 50, 100, 100), "WebP": webpOf(t)} {
-		s, err := inspect(content)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(inspect(content))(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errSlow)
 		for asked := range 2 {
@@ -108,10 +105,7 @@ func TestDecodingEndsWithItsRequest(t *testing.T) {
 // A picture is often read faster than it is compressed again.
 func TestWritingEndsWithItsRequest(t *testing.T) {
 	for name, content := range map[string][]byte{"JPEG": jpegOf(t, speckled(t)), "PNG": pngOf(t, speckled(t))} {
-		s, err := inspect(content)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(inspect(content))(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		b := cancelWriter{cancel: func() { cancel(errSlow) }}
 		if _, err := s.write(ctx, &b); !errors.Is(err, errSlow) || b.writes != 1 {
@@ -123,9 +117,7 @@ func TestWritingEndsWithItsRequest(t *testing.T) {
 // speckled is a picture that can't be compressed well.
 func speckled(t *testing.T) image.Image {
 	i := image.NewRGBA(image.Rect(0, 0, 200, 200))
-	if _, err := rand.Read(i.Pix); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(rand.Read(i.Pix))(t)
 	return i
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -19,34 +20,24 @@ import (
 func TestABuyerDownloadsTheFileByALink(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		buyer := people.Buyer(people.FacePage, storetest.Client)
-		sold, err := f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		sold := must.Get(f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular"}))(t)
 		if _, _, err := f.Media.CreateLink(t.Context(), storetest.Operator, sold.ID, time.Hour); !fault.HasCode(err, "item_no_file") {
 			t.Errorf("without a file: %v", err)
 		}
-		if _, err := f.Media.SetItem(t.Context(), storetest.Operator, 1, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Media.SetItem(t.Context(), storetest.Operator, 1, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}))(t)
 		for _, valid := range []time.Duration{0, -time.Hour, 91 * 24 * time.Hour} {
 			if _, _, err := f.Media.CreateLink(t.Context(), storetest.Operator, sold.ID, valid); !fault.HasCode(err, "link_time") {
 				t.Errorf("%v: %v", valid, err)
 			}
 		}
 		token, _, err := f.Media.CreateLink(t.Context(), storetest.Operator, sold.ID, 48*time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if e := f.NewestAudit(t); e.Action != "purchase.create_download_link" || e.Workspace != "ada" || strings.Contains(e.Detail, token) || e.Detail == "" {
 			t.Errorf("%+v", e)
 		}
 		downloaded := func() bool {
 			t.Helper()
-			c, err := f.Validation.Purchase(t.Context(), storetest.Operator, sold.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(f.Validation.Purchase(t.Context(), storetest.Operator, sold.ID))(t)
 			return c.Purchase.Downloaded
 		}
 		open := func(value string, taken bool) (string, error) {
@@ -98,24 +89,18 @@ func TestABuyerDownloadsTheFileByALink(t *testing.T) {
 				t.Errorf("%q: %v", altered, err)
 			}
 		}
-		if _, err := f.EndPurchase(t.Context(), storetest.Operator, sold.Code, store.StateRefunded); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.EndPurchase(t.Context(), storetest.Operator, sold.Code, store.StateRefunded))(t)
 		if _, err := open(token, true); !errors.Is(err, media.ErrLinkEnded) {
 			t.Errorf("after a refund: %v", err)
 		}
 		if _, _, err := f.Media.CreateLink(t.Context(), storetest.Operator, sold.ID, time.Hour); !fault.HasCode(err, "purchase_refunded") {
 			t.Errorf("after a refund: %v", err)
 		}
-		if _, err := f.RestorePurchase(t.Context(), storetest.Operator, sold.Code); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.RestorePurchase(t.Context(), storetest.Operator, sold.Code))(t)
 		if _, err := open(token, true); err != nil {
 			t.Errorf("restored: %v", err)
 		}
-		if _, err := f.Media.RemoveItem(t.Context(), storetest.Operator, 1, media.File); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Media.RemoveItem(t.Context(), storetest.Operator, 1, media.File))(t)
 		if _, err := open(token, true); !errors.Is(err, media.ErrNoFile) {
 			t.Errorf("without its file: %v", err)
 		}

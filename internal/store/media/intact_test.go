@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -19,22 +20,14 @@ import (
 // spoil changes the last byte of a file, as a disk may do.
 func spoil(t *testing.T, path string) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	text[len(text)-1] ^= 1
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, text, 0o600))
 }
 
 func TestADamagedFileIsNotServedAsWhole(t *testing.T) {
 	storetest.EitherShops(t, func(t *testing.T, f *storetest.Fixture) {
-		sold, err := f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		sold := must.Get(f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular"}))(t)
 		for _, c := range []struct {
 			name  string
 			size  int
@@ -43,25 +36,17 @@ func TestADamagedFileIsNotServedAsWhole(t *testing.T) {
 			{"a small file", 10, spoil},
 			{"a large file", 1<<20 + 1, spoil},
 			{"a file that was cut", 10, func(t *testing.T, path string) {
-				if err := os.Truncate(path, 9); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Truncate(path, 9))
 			}},
 			{"a file that is missing", 10, func(t *testing.T, path string) {
-				if err := os.Remove(path); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Remove(path))
 			}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				content := strings.Repeat("x", c.size)
-				if _, err := f.Media.SetItem(t.Context(), storetest.Operator, 1, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader(content)}); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(f.Media.SetItem(t.Context(), storetest.Operator, 1, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader(content)}))(t)
 				token, _, err := f.Media.CreateLink(t.Context(), storetest.Operator, sold.ID, time.Hour)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				read := func() ([]byte, error) {
 					_, r, err := f.Media.Download(t.Context(), token)
 					if err != nil {
@@ -69,9 +54,7 @@ func TestADamagedFileIsNotServedAsWhole(t *testing.T) {
 					}
 					defer r.Close()
 					for _, whence := range []int{io.SeekEnd, io.SeekStart} { // as a server finds the size
-						if _, err := r.Seek(0, whence); err != nil {
-							t.Fatal(err)
-						}
+						must.Get(r.Seek(0, whence))(t)
 					}
 					return io.ReadAll(r)
 				}
@@ -79,9 +62,7 @@ func TestADamagedFileIsNotServedAsWhole(t *testing.T) {
 					t.Errorf("whole: %d bytes, %v", len(got), err)
 				}
 				m, _, err := f.Media.ItemFile(t.Context(), storetest.Operator, 1)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				c.spoil(t, filepath.Join(f.At.Dir, "media", "private", m.Name))
 				if got, err := read(); err == nil || len(got) >= c.size || fault.HasCode(err, "download_no_file") {
 					t.Errorf("damaged: %d bytes, %v", len(got), err)
@@ -103,10 +84,7 @@ func TestFilesAreComparedWithWhatWasUploaded(t *testing.T) {
 		var paths []string
 		var want []blob.Lack
 		for _, slot := range []media.Slot{media.Avatar, media.Cover} {
-			w, err := f.Media.SetProfile(t.Context(), storetest.Operator, "ada", slot, storetest.Picture(t, 8))
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := must.Get(f.Media.SetProfile(t.Context(), storetest.Operator, "ada", slot, storetest.Picture(t, 8)))(t)
 			name := filepath.Base(media.ProfileAddress(w, slot))
 			paths = append(paths, filepath.Join(f.At.Dir, "media", "public", name))
 			want = append(want, blob.Lack{Key: "public/" + name, Why: map[media.Slot]string{media.Avatar: "damaged", media.Cover: "missing"}[slot]})
@@ -115,9 +93,7 @@ func TestFilesAreComparedWithWhatWasUploaded(t *testing.T) {
 			t.Errorf("whole: %d, %d, %v, %v", files, compared, lacks, err)
 		}
 		spoil(t, paths[0])
-		if err := os.Remove(paths[1]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(paths[1]))
 		if _, _, lacks, err := f.Media.Compare(t.Context(), 1<<20); !slices.Equal(lacks, want) || err != nil {
 			t.Errorf("%v, %v, want %v", lacks, err, want)
 		}

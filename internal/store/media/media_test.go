@@ -15,6 +15,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -45,23 +46,16 @@ func stored(t *testing.T, f *storetest.Fixture) (all []string) {
 // setKind makes item 1 one of a kind.
 func setKind(t *testing.T, f *storetest.Fixture, kind store.Kind) {
 	t.Helper()
-	if _, err := f.EditItem(t.Context(), storetest.Operator, 1, func(i *store.Item, _ string) error { i.Kind = kind; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.EditItem(t.Context(), storetest.Operator, 1, func(i *store.Item, _ string) error { i.Kind = kind; return nil }))(t)
 }
 
 // read reads an uploaded file by the address that an item has.
 func read(t *testing.T, f *storetest.Fixture, address string) (media.Medium, []byte) {
 	t.Helper()
 	m, r, err := f.Media.Open(t.Context(), strings.TrimPrefix(address, "/media/"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer r.Close()
-	content, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(io.ReadAll(r))(t)
 	return m, content
 }
 
@@ -69,10 +63,7 @@ func TestAnUploadedPictureIsWhatTheAPIAnswers(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		actor := f.ActorOf(t, token)
-		i, err := f.Media.SetItem(t.Context(), storetest.Operator, 1, media.Thumbnail, storetest.Picture(t, 7))
-		if err != nil {
-			t.Fatal(err)
-		}
+		i := must.Get(f.Media.SetItem(t.Context(), storetest.Operator, 1, media.Thumbnail, storetest.Picture(t, 7)))(t)
 		m, content := read(t, f, i.Media.Thumbnail)
 		if c, err := png.DecodeConfig(bytes.NewReader(content)); err != nil || c.Width != 7 || m.Width != 7 || m.Type != "image/png" || m.Size != int64(len(content)) || len(m.Digest) != 64 || m.Kind != media.KindPicture {
 			t.Errorf("%+v, %v", m, err)
@@ -147,9 +138,7 @@ func TestPicturesOfAProfileAreUploaded(t *testing.T) {
 
 func TestTheFileOfAnItemIsNeverPublic(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
-		if _, err := f.Media.SetItem(t.Context(), storetest.Operator, 1, media.File, media.Upload{Name: `..\rain.zip`, From: strings.NewReader("<script>")}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Media.SetItem(t.Context(), storetest.Operator, 1, media.File, media.Upload{Name: `..\rain.zip`, From: strings.NewReader("<script>")}))(t)
 		m, ok, err := f.Media.ItemFile(t.Context(), storetest.Operator, 1)
 		if err != nil || !ok || m.Title != "rain.zip" || m.Size != 8 || m.Type != "application/octet-stream" {
 			t.Fatalf("%+v, %v", m, err)
@@ -206,9 +195,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 func TestABucketOutOfReachRefusesUploadsAlone(t *testing.T) {
 	storetest.TwoShopsStore.Engines(t, func(t *testing.T, db dbtest.DB) {
 		file := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, nil, 0o600))
 		o := storetest.OptionsOf(db, storetest.NewClock())
 		o.Media = "file://" + filepath.ToSlash(file)
 		s := storetest.Open(t, db, o)

@@ -14,7 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 )
 
 // painted is a picture whose left half is red and whose right half is blue; its first row is white.
@@ -38,18 +40,14 @@ func painted(width, height int) *image.RGBA {
 func pngOf(t testing.TB, i image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, i); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, i))
 	return b.Bytes()
 }
 
 func jpegOf(t testing.TB, i image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, i, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, jpeg.Encode(&b, i, nil))
 	return b.Bytes()
 }
 
@@ -63,20 +61,14 @@ func gifOf(t testing.TB, frames, width, height int) []byte {
 		g.Image, g.Delay = append(g.Image, one), append(g.Delay, 10)
 	}
 	var b bytes.Buffer
-	if err := gif.EncodeAll(&b, &g); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, gif.EncodeAll(&b, &g))
 	return b.Bytes()
 }
 
 // webpOf is a lossless WebP of one pixel.
 func webpOf(t testing.TB) []byte {
 	t.Helper()
-	content, err := hex.DecodeString("524946461a000000574542505650384c0d0000002f00000010071011118888fe0700")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
+	return must.Get(hex.DecodeString("524946461a000000574542505650384c0d0000002f00000010071011118888fe0700"))(t)
 }
 
 // chunk is a part of a PNG.
@@ -132,9 +124,7 @@ func TestAPictureIsNothingButItsPixels(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			p, written, err := reread(c.content)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if bytes.Contains(written, []byte("script")) || bytes.Contains(written, []byte("php")) {
 				t.Error("something else than pixels is left")
 			}
@@ -205,9 +195,7 @@ func TestAllTurns(t *testing.T) {
 			}
 			rows = append(rows, row)
 		}
-		if got := strings.Join(rows, "/"); got != want {
-			t.Errorf("%d: %s, want %s", turn, got, want)
-		}
+		expect.Equalf(t, strings.Join(rows, "/"), want, "%d", turn)
 	}
 }
 
@@ -292,9 +280,7 @@ func TestTheNameOfAFileIsNoPathAndNoHeader(t *testing.T) {
 		`"><b>.zip`: "b.zip", "": "download", "..": "download", "/": "download", "Регн ☔.zip": "Регн ☔.zip", "\xff\xfe.zip": "zip",
 		strings.Repeat("é", 300) + ".zip": strings.Repeat("é", maxTitle-4) + ".zip", strings.Repeat("a", 200): strings.Repeat("a", maxTitle),
 	} {
-		if got := title(name); got != want {
-			t.Errorf("%q is called %q, want %q", name, got, want)
-		}
+		expect.Equalf(t, title(name), want, "%q is called", name)
 	}
 }
 

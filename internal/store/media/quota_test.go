@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -33,10 +35,7 @@ func TestTheFilesOfAWorkspaceHaveAQuota(t *testing.T) {
 		}
 		used := func(want int64) {
 			t.Helper()
-			i, err := f.DB().Item(t.Context(), 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := must.Get(f.DB().Item(t.Context(), 1))(t)
 			if u, err := s.Media.Usage(t.Context(), storetest.Operator, i.WorkspaceID); err != nil || u.Used != want || u.Quota != 1000 {
 				t.Errorf("%+v, %v, want %d", u, err, want)
 			}
@@ -53,26 +52,18 @@ func TestTheFilesOfAWorkspaceHaveAQuota(t *testing.T) {
 			{"one that fills it in place of another, which counts for a day", 400, 400, "", 1000},
 			{"one more byte", 0, 1, "upload_quota", 1000},
 		} {
-			if got := upload(1, c.announced, c.size, nil); got != c.code {
-				t.Errorf("%s: %q, want %q", c.rule, got, c.code)
-			}
+			expect.Equalf(t, upload(1, c.announced, c.size, nil), c.code, "%s", c.rule)
 			used(c.used)
 		}
-		if got := upload(3, 0, 900, nil); got != "" {
-			t.Errorf("another workspace: %q", got)
-		}
+		expect.Equalf(t, upload(3, 0, 900, nil), "", "another workspace")
 		wantQuota(t, s, health.Warn, "ada")
 		for range 2 { // it notes first what nothing refers to
-			if err := s.Media.Sweep(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Media.Sweep(t.Context()))
 			f.Clock.Move(24 * time.Hour)
 		}
 		used(400)
 		wantQuota(t, s, health.OK, "room")
-		if got := upload(1, 0, 300, func() { upload(1, 0, 400, nil) }); got != "upload_quota" {
-			t.Errorf("two at once: %q", got)
-		}
+		expect.Equalf(t, upload(1, 0, 300, func() { upload(1, 0, 400, nil) }), "upload_quota", "two at once")
 		used(800)
 	})
 }
@@ -88,10 +79,7 @@ func (c call) Read([]byte) (int, error) {
 
 func wantQuota(t *testing.T, s *store.Store, level health.Level, says string) {
 	t.Helper()
-	findings, err := s.Health(t.Context(), storetest.Operator)
-	if err != nil {
-		t.Fatal(err)
-	}
+	findings := must.Get(s.Health(t.Context(), storetest.Operator))(t)
 	at := slices.IndexFunc(findings, func(one health.Finding) bool { return one.Name == "upload quota" })
 	if at < 0 || findings[at].Level != level || !strings.Contains(findings[at].What, says) {
 		t.Errorf("%+v", findings)

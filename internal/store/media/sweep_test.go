@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
@@ -23,15 +25,10 @@ func TestUnusedFilesAreSweptAfterADay(t *testing.T) {
 		upload := func(slot media.Slot) string {
 			t.Helper()
 			u := storetest.Picture(t, 3)
-			i, err := f.Media.SetItem(t.Context(), storetest.Operator, 1, slot, u)
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := must.Get(f.Media.SetItem(t.Context(), storetest.Operator, 1, slot, u))(t)
 			if slot == media.File {
 				m, _, err := f.Media.ItemFile(t.Context(), storetest.Operator, 1)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				return "private/" + m.Name
 			}
 			return "public/" + strings.TrimPrefix(i.Media.Thumbnail, "/media/")
@@ -39,9 +36,7 @@ func TestUnusedFilesAreSweptAfterADay(t *testing.T) {
 		sweep := func(later time.Duration) {
 			t.Helper()
 			f.Clock.Set(f.Clock.Now().Add(later))
-			if err := f.Media.Sweep(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Media.Sweep(t.Context()))
 		}
 		old, oldFile := upload(media.Thumbnail), upload(media.File)
 		present, file := upload(media.Thumbnail), upload(media.File)
@@ -59,22 +54,16 @@ func TestUnusedFilesAreSweptAfterADay(t *testing.T) {
 			t.Errorf("%q, want all of %q", stored(t, f), all)
 		}
 		foreign := filepath.Join(f.At.Dir, "media", "public", "of-somebody-else.txt")
-		if err := os.WriteFile(foreign, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(foreign, nil, 0o600))
 		sweep(2 * time.Hour)
 		want := []string{present, file, "public/of-somebody-else.txt"}
 		if slices.Sort(want); !slices.Equal(stored(t, f), want) {
 			t.Errorf("%q, want %q", stored(t, f), want)
 		}
 		// What is used again is kept.
-		if _, err := f.Media.RemoveItem(t.Context(), storetest.Operator, 1, media.Thumbnail); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Media.RemoveItem(t.Context(), storetest.Operator, 1, media.Thumbnail))(t)
 		sweep(0)
-		if _, err := f.EditItem(t.Context(), storetest.Operator, 2, func(i *store.Item, _ string) error { i.Media.Thumbnail = shared.Media.Thumbnail; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.EditItem(t.Context(), storetest.Operator, 2, func(i *store.Item, _ string) error { i.Media.Thumbnail = shared.Media.Thumbnail; return nil }))(t)
 		sweep(25 * time.Hour)
 		if sweep(25 * time.Hour); !slices.Equal(stored(t, f), want) {
 			t.Errorf("%q, want %q", stored(t, f), want)
@@ -101,13 +90,9 @@ func TestAnUploadThatWasKilledIsSwept(t *testing.T) {
 		}
 		path := filepath.Join(f.At.Dir, "media", filepath.FromSlash(unfinished[0]))
 		copied := path[:len(path)-len(".tmp")] + "0.tmp" // what a kill would have left
-		if err := os.WriteFile(copied, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(copied, nil, 0o600))
 		f.Clock.Set(f.Clock.Now().Add(25 * time.Hour))
-		if err := f.Media.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Media.Sweep(t.Context()))
 		if got := stored(t, f); len(got) > 0 {
 			t.Errorf("%q are left", got)
 		}
@@ -121,9 +106,7 @@ func TestAnUploadThatWasKilledIsSwept(t *testing.T) {
 // A sweep that has nothing to write does not wait for others who write.
 func TestASweepReadsOutsideOfATransaction(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
-		if _, err := f.Media.SetItem(t.Context(), storetest.Operator, 1, media.Thumbnail, storetest.Picture(t, 3)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Media.SetItem(t.Context(), storetest.Operator, 1, media.Thumbnail, storetest.Picture(t, 3)))(t)
 		err := f.DB().Tx(t.Context(), func(*storedb.DB) error { return f.Media.Sweep(t.Context()) })
 		if err != nil {
 			t.Error(err)
@@ -133,22 +116,15 @@ func TestASweepReadsOutsideOfATransaction(t *testing.T) {
 
 func TestASweepOfManyFilesIsDoneInPieces(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
-		err := f.DB().Tx(t.Context(), func(tx *storedb.DB) (err error) {
+		must.Do(t, f.DB().Tx(t.Context(), func(tx *storedb.DB) (err error) {
 			for range 201 { // more than two pieces
 				m := media.Medium{Name: strings.ToLower(rand.Text()) + ".png", WorkspaceID: 1, Kind: media.KindPicture, CreatedAt: sqldb.Time{Time: f.Clock.Now()}}
 				err = errors.Join(err, tx.AddMedium(t.Context(), m))
 			}
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		f.Clock.Set(f.Clock.Now().Add(25 * time.Hour))
-		if err := f.Media.Sweep(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if n := f.Rows(t, "media"); n != 0 {
-			t.Errorf("%d files are left", n)
-		}
+		must.Do(t, f.Media.Sweep(t.Context()))
+		expect.Equalf(t, f.Rows(t, "media"), 0, "files are left")
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -28,10 +30,7 @@ func previewOf(p *webtest.Page) string {
 // apiText is the body of the API's answer.
 func apiText(t *testing.T, address string) string {
 	t.Helper()
-	answer, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.Get(address))(t)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != http.StatusOK {
@@ -52,9 +51,7 @@ func TestOwnersChangeTheAccountAndSeeWhatTheAPIAnswers(t *testing.T) {
 		b.Fill(profilePath, profilePath, "profile.heading", "<b>Rain</b>", "profile.description", "one\r\ntwo", "link.2.name", "mastodon", "link.2.address", "https://social.example/@ada").LeadsTo(profilePath)
 		p = b.Get(profilePath)
 		_, token, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "preview", Class: store.ClassSecret})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		api := apiText(t, s.server.URL+"/api/account/details?api_key="+token)
 		if got := previewOf(p); strings.Join(strings.Fields(got), "") != strings.Join(strings.Fields(api), "") {
 			t.Errorf("the preview is\n%s\nand the API answers\n%s", got, api)
@@ -129,9 +126,7 @@ func TestWhoeverSavesSecondSeesBothVersions(t *testing.T) {
 		stale.Set("name.firstname", "Mine")
 		p := b.PostForm(generalPath, stale).Status(http.StatusPreconditionFailed).
 			Says("somebody else saved first", "Last changed by administrator@shop.example", "Theirs", "Mine", "Save my input")
-		if p.Value("name.firstname") != "Mine" {
-			t.Error(p.Value("name.firstname"))
-		}
+		expect.Equal(t, p.Value("name.firstname"), "Mine")
 		other.Set("profile.heading", "Rain") // the profile was not changed
 		b.PostForm(profilePath, other).LeadsTo(profilePath)
 		b.PostForm(generalPath, p.Form(generalPath)).LeadsTo(generalPath)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -14,9 +16,7 @@ import (
 func (s team) renamed(t *testing.T) {
 	t.Helper()
 	for _, username := range []string{"ada", "bob"} {
-		if _, err := s.SetWorkspace(t.Context(), operator, username, func(w *store.Workspace) { w.Account.Name.Firstname = "New" }); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.SetWorkspace(t.Context(), operator, username, func(w *store.Workspace) { w.Account.Name.Firstname = "New" }))(t)
 	}
 }
 
@@ -44,9 +44,7 @@ func TestAdministratorsReadTheAuditLogOfTheStore(t *testing.T) {
 		b := s.as(t, "administrator")
 		b.Get("/audit").Says("Signed in", "Created a user", "Changed the account", "ada", "bob")
 		p := b.Get("/audit?about=workspace&workspace=bob").Says("Changed the account", "bob").SilentAbout("Created a user", "ada")
-		if p.Value("workspace") != "bob" {
-			t.Error(p.Value("workspace"))
-		}
+		expect.Equal(t, p.Value("workspace"), "bob")
 		links := p.Having("href", "/audit.csv?about=workspace&workspace=bob")
 		if len(links) != 1 {
 			t.Fatal("nothing leads to the file")
@@ -62,8 +60,6 @@ func TestAdministratorsSeeTheHealthOfTheStore(t *testing.T) {
 		s.as(t, "administrator").Get("/health").Status(http.StatusOK).Says("Passed", "The key file belongs to the database", "Report", "Check again")
 		bare := s.stock(t, "ada", func(i *store.Item) { i.Name = "Bare" })
 		page := s.as(t, "administrator").Get("/health").Says("have no thumbnail or preview image")
-		if len(page.Having("href", fmt.Sprintf("/w/ada/items/%d/media", bare.ID))) != 1 {
-			t.Error("nothing leads to the pictures of the item")
-		}
+		expect.Equalf(t, len(page.Having("href", fmt.Sprintf("/w/ada/items/%d/media", bare.ID))), 1, "nothing leads to the pictures of the item")
 	})
 }

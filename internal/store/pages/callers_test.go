@@ -1,6 +1,10 @@
 package pages
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
+)
 
 func TestWhoUsesAKeyIsSaidInWords(t *testing.T) {
 	six := []string{"10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4", "10.0.0.5", "10.0.0.6"}
@@ -16,8 +20,6 @@ func TestWhoUsesAKeyIsSaidInWords(t *testing.T) {
 		{callers{calls: 6, addresses: six}, "In the last 24 hours: 6 calls from 10.0.0.1, 10.0.0.2, 10.0.0.3, 10.0.0.4, 10.0.0.5 and 1 more address."},
 		{callers{calls: 7, addresses: append(six, "10.0.0.7")}, "In the last 24 hours: 7 calls from 10.0.0.1, 10.0.0.2, 10.0.0.3, 10.0.0.4, 10.0.0.5 and 2 more addresses."},
 	} {
-		if got := c.callers.String(); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.callers, got, c.want)
-		}
+		expect.Equalf(t, c.callers.String(), c.want, "%+v", c.callers)
 	}
 }

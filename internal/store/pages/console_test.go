@@ -11,6 +11,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -84,9 +86,7 @@ func TestTheConsoleBeginsWithWhatIsThere(t *testing.T) {
 		if page.Value("purchase_code") == "" || b.Get("/w/ada/console?endpoint=/api/items/item").Value("item_id") == "" {
 			t.Error("a sample value is missing")
 		}
-		if _, err := s.CreateWorkspace(t.Context(), operator, store.Workspace{Account: countersign.Account{Username: "fresh", Currency: "USD"}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.CreateWorkspace(t.Context(), operator, store.Workspace{Account: countersign.Account{Username: "fresh", Currency: "USD"}}))(t)
 		s.as(t, "administrator").Get("/w/fresh/console").Status(http.StatusOK).Says("No keys yet").SilentAbout("Send")
 	})
 }
@@ -94,9 +94,7 @@ func TestTheConsoleBeginsWithWhatIsThere(t *testing.T) {
 func TestTheConsoleTakesNoKeysOfOthers(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		k, _, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "bob", Name: "of bob", Class: store.ClassSecret})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for who, status := range map[string]int{"manager": http.StatusNotFound, "administrator": http.StatusNotFound} {
 			s.as(t, who).Post("/w/ada/console", "endpoint", "/api/account/details", "key", strconv.FormatInt(k.ID, 10)).
 				Status(status).Wrong("key", "No key").SilentAbout("bob@shop.example")
@@ -128,15 +126,11 @@ func TestFailuresInTheConsoleLockNobodyOut(t *testing.T) {
 		for range 5 {
 			b.Post("/w/ada/console", "key", numberOf(path), "purchase_code", "none").Status(http.StatusOK).Says("404 Not Found", "purchase_not_found")
 		}
-		if status := statusOf(t, server, value[:10]); status != http.StatusUnauthorized {
-			t.Errorf("a program at the same address gets %d", status)
-		}
+		expect.Equalf(t, statusOf(t, server, value[:10]), http.StatusUnauthorized, "a program at the same address gets")
 		for range 3 {
 			statusOf(t, server, value[:10])
 		}
-		if status := statusOf(t, server, value[:10]); status != http.StatusTooManyRequests {
-			t.Errorf("a program that failed too often gets %d", status)
-		}
+		expect.Equalf(t, statusOf(t, server, value[:10]), http.StatusTooManyRequests, "a program that failed too often gets")
 		b.Post("/w/ada/console", "key", numberOf(path), "purchase_code", "none").Says("404 Not Found")
 	})
 }
@@ -144,15 +138,9 @@ func TestFailuresInTheConsoleLockNobodyOut(t *testing.T) {
 // statusOf is the status with which the API answers a program with a key.
 func statusOf(t *testing.T, server *httptest.Server, key string) int {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/api/account/details", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/api/account/details", nil))(t)
 	r.Header.Set("X-Api-Key", key)
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.DefaultClient.Do(r))(t)
 	res.Body.Close()
 	return res.StatusCode
 }

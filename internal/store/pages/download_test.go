@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
 )
@@ -14,17 +16,12 @@ import (
 func TestAManagerMakesADownloadLinkForABuyer(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		b := s.as(t, "manager")
-		sold, err := s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: 1229, License: "Regular"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		sold := must.Get(s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: 1229, License: "Regular"}))(t)
 		page := "/w/ada/purchases/" + strconv.FormatInt(sold.ID, 10)
 		path := page + "/download-link"
 		b.Get(page).Says("Create a download link")
 		b.Fill(path, path).Status(http.StatusUnprocessableEntity).Says("has no file for buyers yet")
-		if _, err := s.Media.SetItem(t.Context(), operator, 1229, media.File, media.Upload{Name: `Rain "☔".zip`, From: strings.NewReader("rain and thunder")}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Media.SetItem(t.Context(), operator, 1229, media.File, media.Upload{Name: `Rain "☔".zip`, From: strings.NewReader("rain and thunder")}))(t)
 		b.Fill(path, path, "days", "many").Status(http.StatusUnprocessableEntity)
 		made := b.Fill(path, path, "days", "30").Status(http.StatusOK).Says("Copy the link now")
 		link := made.Value("download-link")
@@ -52,13 +49,9 @@ func TestAManagerMakesADownloadLinkForABuyer(t *testing.T) {
 			"Content-Type": "application/octet-stream", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
 			"Content-Disposition": `attachment; filename*=utf-8''Rain%20%E2%98%94.zip`,
 		} {
-			if is := got.Header.Get(name); is != want {
-				t.Errorf("%s: %q, want %q", name, is, want)
-			}
+			expect.Equalf(t, got.Header.Get(name), want, "%s", name)
 		}
-		if got.Body != "rain and thunder" {
-			t.Errorf("the file has %q", got.Body)
-		}
+		expect.Equalf(t, got.Body, "rain and thunder", "the file has")
 		if part := buyer.Get(at, "Range", "bytes=5-7").Status(http.StatusPartialContent); part.Body != "and" {
 			t.Errorf("a range has %q", part.Body)
 		}
@@ -67,33 +60,20 @@ func TestAManagerMakesADownloadLinkForABuyer(t *testing.T) {
 
 		buyer.Get(at[:len(at)-1]).Status(http.StatusForbidden).Says("The link is not valid")
 		buyer.Get("/download/x").Status(http.StatusForbidden)
-		if _, err := s.EndPurchase(t.Context(), operator, sold.Code, store.StateChargedBack); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.EndPurchase(t.Context(), operator, sold.Code, store.StateChargedBack))(t)
 		buyer.Get(at).Status(http.StatusForbidden).Says("The link no longer works")
-		if _, err := s.RestorePurchase(t.Context(), operator, sold.Code); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Media.RemoveItem(t.Context(), operator, 1229, media.File); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.RestorePurchase(t.Context(), operator, sold.Code))(t)
+		must.Get(s.Media.RemoveItem(t.Context(), operator, 1229, media.File))(t)
 		buyer.Get(at).Status(http.StatusGone).Says("The file was removed")
 	})
 }
 
 func TestALinkThatHasExpiredSaysSo(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
-		sold, err := s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: 1229, License: "Regular"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Media.SetItem(t.Context(), operator, 1229, media.File, media.Upload{Name: "rain.zip", From: io.LimitReader(zeros{}, 10)}); err != nil {
-			t.Fatal(err)
-		}
+		sold := must.Get(s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: 1229, License: "Regular"}))(t)
+		must.Get(s.Media.SetItem(t.Context(), operator, 1229, media.File, media.Upload{Name: "rain.zip", From: io.LimitReader(zeros{}, 10)}))(t)
 		token, _, err := s.Media.CreateLink(t.Context(), operator, sold.ID, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		s.browser(t).Get("/download/"+token).Status(http.StatusGone).Says("The link has expired", "Ask the seller")
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
@@ -29,9 +30,7 @@ func TestEvery500HasItsCauseInTheLog(t *testing.T) {
 	server := httptest.NewServer(logged(t, s, slog.New(slog.NewTextHandler(log, nil))))
 	defer server.Close()
 	_, value, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "till", Class: store.ClassSecret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	b := webtest.NewBrowser(t, server.URL, "")
 	b.Post("/login", "email", email("administrator"), "password", password).LeadsTo("/")
 	example := regexp.MustCompile(`\{[a-z]+\}`)
@@ -58,13 +57,10 @@ func TestEvery500HasItsCauseInTheLog(t *testing.T) {
 
 func rename(t *testing.T, s *store.Store, table, from, to string) {
 	t.Helper()
-	err := s.Backups.DB.Tx(t.Context(), func(q sqldb.Queries) error {
+	must.Do(t, s.Backups.DB.Tx(t.Context(), func(q sqldb.Queries) error {
 		_, err := q.Exec(context.WithoutCancel(t.Context()), `ALTER TABLE `+table+` RENAME COLUMN `+from+` TO `+to)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // logged is frontEnds with a log.
@@ -72,10 +68,7 @@ func logged(t *testing.T, s *store.Store, log *slog.Logger) http.Handler {
 	t.Helper()
 	o := pages.FrameOptions(s)
 	o.Now, o.Log = now, log
-	f, err := frame.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(frame.New(o))(t)
 	guard := web.NewGuard(limit.NewGuard(limit.Options{Now: now}))
 	shown := func(console http.Handler) http.Handler {
 		return pages.New(pages.Options{Store: s, Frame: f, Guard: guard, API: console})

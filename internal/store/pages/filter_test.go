@@ -3,13 +3,13 @@ package pages
 import (
 	"net/url"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestAListSaysHowFarItIsCounted(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 items", 1: "1 item", 9_999: "9,999 items", 10_000: "10,000 items or more"} {
-		if got := counted(n, "item"); got != want {
-			t.Errorf("%d: %q, want %q", n, got, want)
-		}
+		expect.Equalf(t, counted(n, "item"), want, "%d", n)
 	}
 }
 

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
 	"github.com/countersign/countersign/internal/store/pages"
@@ -46,10 +48,7 @@ func frontEnds(t *testing.T, s *store.Store, failLimit int, base string) http.Ha
 	t.Helper()
 	o := pages.FrameOptions(s)
 	o.Now, o.BasePath = now, base
-	f, err := frame.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(frame.New(o))(t)
 	guard := web.NewGuard(limit.NewGuard(limit.Options{Failures: failLimit, Now: now}))
 	shown := func(console http.Handler) http.Handler {
 		return pages.New(pages.Options{Store: s, Frame: f, Guard: guard, API: console})
@@ -71,9 +70,7 @@ func (s shop) send(t *testing.T, r *http.Request) *webtest.Page {
 	p := &webtest.Page{T: t, Response: w.Result(), Body: w.Body.String(), Name: r.Method + " " + r.URL.Path, Base: s.base}
 	if strings.HasPrefix(p.Header.Get("Content-Type"), "text/html") {
 		p.Check()
-		if got := p.Header.Get("Set-Cookie"); got != "" {
-			t.Errorf("%s: sets the cookie %q", p.Name, got)
-		}
+		expect.Equalf(t, p.Header.Get("Set-Cookie"), "", "%s: sets the cookie", p.Name)
 	}
 	return p
 }

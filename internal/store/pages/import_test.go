@@ -3,6 +3,7 @@ package pages
 import (
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
@@ -23,8 +24,6 @@ func TestTheProgressOfAnImportIsSaidInWords(t *testing.T) {
 		{transfer.ImportJob{State: "running", DryRun: true, Progress: transfer.ImportProgress{ReadBytes: mb, SizeBytes: mb, Lines: 1, ReadMillis: 1000}},
 			"The whole file is read: 1 row · 0 rejected. It is now compared with the store."},
 	} {
-		if got := (oneImport{ImportJob: c.job}).howFar(); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.job.Progress, got, c.want)
-		}
+		expect.Equalf(t, (oneImport{ImportJob: c.job}).howFar(), c.want, "%+v", c.job.Progress)
 	}
 }

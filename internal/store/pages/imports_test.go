@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/webtest"
 )
 
@@ -19,9 +21,7 @@ func (s team) run(t *testing.T) {
 	go func() { ended <- s.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, <-ended)
 	})
 }
 
@@ -33,9 +33,7 @@ func ended(t *testing.T, b *webtest.Browser, path string) *webtest.Page {
 		if !strings.Contains(p.Body, "data-running") {
 			return p
 		}
-		if err := t.Context().Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, t.Context().Err())
 	}
 }
 
@@ -115,9 +113,7 @@ func TestAnUndoLeavesOutWhatWasChangedSinceOnlyWhenAsked(t *testing.T) {
 		path := imported(b, sold, "skip_bad", "1")
 		s.run(t)
 		ended(t, b, path).Says("2 of 3 rows imported")
-		if _, err := s.EndPurchase(t.Context(), operator, "imported-one-of-many", "refunded"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.EndPurchase(t.Context(), operator, "imported-one-of-many", "refunded"))(t)
 		b.Post(path+"/undo").Status(http.StatusUnprocessableEntity).Wrong("rest", "1 row was changed or used")
 		b.Post(path+"/undo", "rest", "1").LeadsTo(path)
 		b.Get(path).Says("The import was undone. 1 row was changed or used since, and not undone.")

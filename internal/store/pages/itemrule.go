@@ -36,7 +36,7 @@ func (p *Pages) setRule(w http.ResponseWriter, r *frame.Request, ws store.Worksp
 			if err != nil {
 				return err
 			}
-			if _, err := p.store.Licensing.ReviseRule(r.Context(), r.Actor, i.ID, in.Get("revision"), func(saved *licensing.Rule) { *saved = rule }); err != nil {
+			if _, err := p.store.Licensing.SetRule(r.Context(), r.Actor, i.ID, in.Get("revision"), func(saved *licensing.Rule) { *saved = rule }); err != nil {
 				return err
 			}
 			return p.frame.Redirect(w, r, path, "The license rules are saved.")

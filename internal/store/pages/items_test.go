@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -23,24 +25,17 @@ const (
 // stock creates an item of a workspace and returns it.
 func (s team) stock(t *testing.T, workspace string, describe func(*store.Item)) store.Item {
 	t.Helper()
-	made, err := s.CreateItem(t.Context(), operator, workspace, func(i *store.Item) error {
+	made := must.Get(s.CreateItem(t.Context(), operator, workspace, func(i *store.Item) error {
 		i.Name = "Rain"
 		describe(i)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return made
 }
 
 func (s team) item(t *testing.T, id int64) store.Item {
 	t.Helper()
-	i, err := s.ShowItem(t.Context(), operator, id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return i
+	return must.Get(s.ShowItem(t.Context(), operator, id))(t)
 }
 
 func TestThePageOfAnItemShowsWhatTheAPIAnswers(t *testing.T) {
@@ -57,9 +52,7 @@ func TestThePageOfAnItemShowsWhatTheAPIAnswers(t *testing.T) {
 			t.Error("a text is not text")
 		}
 		_, token, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "preview", Class: store.ClassSecret})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		api := apiText(t, s.server.URL+"/api/items/item?item_id="+strconv.FormatInt(made.ID, 10)+"&api_key="+token)
 		shown := page.Having("id", "field-answer")
 		if len(shown) != 1 || withoutSpace(webtest.TextOf(shown[0])) != withoutSpace(api) {
@@ -80,10 +73,7 @@ func TestAnItemIsCreatedInTheForm(t *testing.T) {
 		made := b.Fill(form, form, "name", " Rain ", "kind", "video", "price.regular", "49", "price.extended", "199.5", "support", "yes",
 			"tags", "rain\r\n\r\n loops ", "version", "1.2.3", "description", "one\r\ntwo", "media.preview_video", "https://cdn.example/v.mp4",
 			"media.screenshots", "https://cdn.example/1.png\nhttps://cdn.example/2.png", "published_at", "2026-01-31").Status(http.StatusSeeOther)
-		address, err := url.Parse(made.Header.Get("Location"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		address := must.Get(url.Parse(made.Header.Get("Location")))(t)
 		i := s.item(t, mustID(t, strings.TrimPrefix(address.Path, itemsPath+"/")))
 		if i.Name != "Rain" || i.Kind != store.KindVideo || i.Price.Regular != 4900 || i.Price.Extended != 19950 || !i.Support || i.Currency != "USD" ||
 			!slices.Equal(i.Tags, []string{"rain", "loops"}) || i.Version != "1.2.3" || i.Description != "one\ntwo" || *i.Media.PreviewVideo != "https://cdn.example/v.mp4" ||
@@ -93,20 +83,14 @@ func TestAnItemIsCreatedInTheForm(t *testing.T) {
 		b.Get(address.Path).Says("The item is saved")
 		b.Fill(form, form, "name", "Hail", "id", "7001").LeadsTo(itemsPath + "/7001")
 		p := b.Fill(form, form, "name", "Hail again", "id", "7001").Status(http.StatusConflict).Wrong("id", "already exists")
-		if p.Value("name") != "Hail again" {
-			t.Error(p.Value("name"))
-		}
+		expect.Equal(t, p.Value("name"), "Hail again")
 		b.Fill(form, form, "name", "Hail", "id", "x").Status(http.StatusUnprocessableEntity).Wrong("id", "whole number")
 	})
 }
 
 func mustID(t *testing.T, text string) int64 {
 	t.Helper()
-	id, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
+	return must.Get(strconv.ParseInt(text, 10, 64))(t)
 }
 
 func TestWrongAnswersAboutAnItemAreMarkedAndKept(t *testing.T) {
@@ -127,9 +111,7 @@ func TestWrongAnswersAboutAnItemAreMarkedAndKept(t *testing.T) {
 				t.Errorf("%s: %q", name, kept)
 			}
 		}
-		if store.ItemRevision(s.item(t, 1229)) != store.ItemRevision(before) {
-			t.Error("something was saved")
-		}
+		expect.Equalf(t, store.ItemRevision(s.item(t, 1229)), store.ItemRevision(before), "something was saved")
 		b.Post(editPath, "name", "Mine").Status(http.StatusUnprocessableEntity).Says("arrived incomplete")
 	})
 }
@@ -166,9 +148,7 @@ func TestTheSecondEditOfAnItemShowsBothVersions(t *testing.T) {
 		stale := b.Get(editPath).Form(editPath)
 		other := s.stock(t, "ada", func(*store.Item) {})
 		s.as(t, "owner").Fill(editPath, editPath, "name", "Theirs").LeadsTo(itemPath)
-		if _, err := s.EditItem(t.Context(), operator, other.ID, func(i *store.Item, _ string) error { i.Name = "Hail"; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.EditItem(t.Context(), operator, other.ID, func(i *store.Item, _ string) error { i.Name = "Hail"; return nil }))(t)
 		stale.Set("name", "Mine")
 		p := b.PostForm(editPath, stale).Status(http.StatusPreconditionFailed).
 			Says("somebody else saved first", "Last changed by owner@shop.example", "Theirs", "Mine", "Save my input")
@@ -176,9 +156,7 @@ func TestTheSecondEditOfAnItemShowsBothVersions(t *testing.T) {
 			t.Error(s.item(t, 1229).Name, p.Value("name"))
 		}
 		b.PostForm(editPath, p.Form(editPath)).LeadsTo(itemPath)
-		if s.item(t, 1229).Name != "Mine" {
-			t.Error(s.item(t, 1229).Name)
-		}
+		expect.Equal(t, s.item(t, 1229).Name, "Mine")
 	})
 }
 
@@ -202,9 +180,7 @@ func TestChosenItemsAreChangedOrTheReasonIsSaid(t *testing.T) {
 			t.Error("the category is not changed")
 		}
 		s.as(t, "stranger").Post(strings.Replace(address, "/ada/", "/bob/", 1), "do", "category", "item", "9001", "new_category", "Theirs").Says("0 done, 1 not", "No item 9001")
-		if got := s.item(t, 9001).Category; got != "Loops" {
-			t.Errorf("another workspace put it into %q", got)
-		}
+		expect.Equalf(t, s.item(t, 9001).Category, "Loops", "another workspace put it into")
 	})
 }
 
@@ -212,13 +188,8 @@ func TestThePageOfAnItemHasItsNumbersVersionsAndHistory(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		made := s.stock(t, "ada", func(i *store.Item) { i.ID, i.Version = 9001, "1.0" })
 		key, token, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "till", Class: store.ClassSecret})
-		if err != nil {
-			t.Fatal(err)
-		}
-		sold, err := s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: made.ID, License: "Regular"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		sold := must.Get(s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: made.ID, License: "Regular"}))(t)
 		s.validate(t, token, sold.Code)
 		s.validate(t, token, sold.Code)
 		b, form := s.as(t, "manager"), itemsPath+"/9001/edit"

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -16,15 +18,9 @@ import (
 // validates reports whether the API takes a key.
 func (s team) validates(t *testing.T, value string) bool {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.server.URL+"/api/account/details", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, s.server.URL+"/api/account/details", nil))(t)
 	r.Header.Set("X-Api-Key", value)
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.DefaultClient.Do(r))(t)
 	defer res.Body.Close()
 	return res.StatusCode == http.StatusOK
 }
@@ -33,9 +29,7 @@ func (s team) validates(t *testing.T, value string) bool {
 func (s team) makeKey(t *testing.T, name string) (path, value string) {
 	t.Helper()
 	k, value, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: name, Class: store.ClassSecret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return fmt.Sprintf("/w/ada/settings/api/%d", k.ID), value
 }
 
@@ -140,10 +134,7 @@ func TestTheSwitchesOfAWorkspaceHoldFromTheNextCall(t *testing.T) {
 		_, value := s.makeKey(t, "till")
 		b := s.as(t, "owner")
 		call := func() int {
-			res, err := http.Get(s.server.URL + "/api/account/details?api_key=" + value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must.Get(http.Get(s.server.URL + "/api/account/details?api_key=" + value))(t)
 			res.Body.Close()
 			return res.StatusCode
 		}
@@ -206,25 +197,18 @@ func TestTheExpiryOfAKeyStaysUnlessAnotherIsChosen(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		b := s.as(t, "owner")
 		b.Post("/w/ada/settings/api/new", "name", "short", "expires", "30").Status(http.StatusOK)
-		keys, err := s.Keys(t.Context(), operator, "ada")
-		if err != nil {
-			t.Fatal(err)
-		}
+		keys := must.Get(s.Keys(t.Context(), operator, "ada"))(t)
 		k := keys[slices.IndexFunc(keys, func(k store.Key) bool { return k.Name == "short" })]
 		path := "/w/ada/settings/api/" + strconv.FormatInt(k.ID, 10)
 		for chosen, want := range map[string]countersign.Timestamp{"keep": k.ExpiresAt, "": {}} {
 			form := b.Get(path + "/expiry").Form(path + "/expiry")
-			if got := form.Get("expires"); got != "keep" {
-				t.Errorf("%q is chosen", got)
-			}
+			expect.Equalf(t, form.Get("expires"), "keep", "is chosen")
 			form.Set("expires", chosen)
 			b.PostForm(path+"/expiry", form).LeadsTo(path)
 			if now, err := s.Key(t.Context(), operator, k.ID); err != nil || !now.ExpiresAt.Equal(want.Time) {
 				t.Errorf("%q: %v, %v", chosen, now.ExpiresAt, err)
 			}
-			if _, err := s.SetKeyExpiry(t.Context(), operator, k.ID, k.ExpiresAt); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.SetKeyExpiry(t.Context(), operator, k.ID, k.ExpiresAt))(t)
 		}
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
@@ -29,10 +31,7 @@ func filesOf(p *webtest.Page) map[string]string {
 // opens fails the test unless the text is a license of the shop for the host.
 func (s shop) opens(t *testing.T, text, host string) license.License {
 	t.Helper()
-	keys, err := license.ReadKeySet([]byte(s.get(t, "/.well-known/jwks.json").Body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Get(license.ReadKeySet([]byte(s.get(t, "/.well-known/jwks.json").Body)))(t)
 	l, err := license.Open(text, keys, host, today)
 	if err != nil {
 		t.Fatalf("the file for %s: %v", host, err)
@@ -54,9 +53,7 @@ func TestACodeAndADomainBecomeAFile(t *testing.T) {
 			t.Error("the text can't be copied")
 		}
 		again := s.post(t, "/license", "code", "license-used", "domain", "shop.example").Status(http.StatusOK)
-		if filesOf(again)["license-shop.example.jwt"] != text {
-			t.Error("asking again gives another license")
-		}
+		expect.Equalf(t, filesOf(again)["license-shop.example.jwt"], text, "asking again gives another license")
 	})
 }
 
@@ -69,9 +66,7 @@ func TestTestDomainsGetFilesOfTheirOwn(t *testing.T) {
 		} {
 			s.opens(t, files[name], host)
 		}
-		if len(files) != 4 {
-			t.Errorf("%d files", len(files))
-		}
+		expect.Equalf(t, len(files), 4, "files")
 	})
 }
 
@@ -111,9 +106,7 @@ func TestErrorsAreSaidByTheirCause(t *testing.T) {
 			if same == "" {
 				same = told
 			}
-			if told != same {
-				t.Errorf("a stranger can tell %s from a code that nobody sold", code)
-			}
+			expect.Equalf(t, told, same, "a stranger can tell %s from a code that nobody sold", code)
 		}
 	})
 }
@@ -129,9 +122,7 @@ func TestAUsedCodeOffersToMove(t *testing.T) {
 		moved := s.post(t, "/license/move", sent...).Status(http.StatusOK).Says("Your license files")
 		s.opens(t, filesOf(moved)["license-new.example.jwt"], "new.example")
 		s.opens(t, filesOf(moved)["license-localhost.jwt"], "localhost")
-		if filesOf(s.post(t, "/license/move", sent...).Status(http.StatusOK))["license-new.example.jwt"] != filesOf(moved)["license-new.example.jwt"] {
-			t.Error("sending the form again gives another license")
-		}
+		expect.Equalf(t, filesOf(s.post(t, "/license/move", sent...).Status(http.StatusOK))["license-new.example.jwt"], filesOf(moved)["license-new.example.jwt"], "sending the form again gives another license")
 		s.post(t, "/license/move", "code", "license-to-move", "from", "new.example", "domain", "third.example").Status(http.StatusConflict).Wrong("domain", "again 24 hours after the last time. The next time is after 2 Nov 2026, 12:00 UTC")
 		s.post(t, "/license/move", "code", "license-to-move", "from", "gone.example", "domain", "third.example").Status(http.StatusConflict).Wrong("domain", "gone.example is not licensed")
 		s.post(t, "/license/move", "code", "license-moved-often", "from", "d4.example", "domain", "d5.example").Status(http.StatusConflict).Wrong("domain", "The next time is after 1 Feb 2027, 00:00 UTC")
@@ -172,9 +163,7 @@ func TestBothFacesShareTheirLimits(t *testing.T) {
 	}
 	s.post(t, "/api/licenses", "purchase_code", "nor-this", "domain", "shop.example").Status(http.StatusNotFound)
 	limited := s.post(t, "/license", "code", "guessing-on", "domain", "shop.example").Status(http.StatusTooManyRequests).Says("Too many requests", "Try again in 60 seconds")
-	if limited.Header.Get("RateLimit-Limit") != "3" {
-		t.Errorf("headers %v", limited.Header)
-	}
+	expect.Equalf(t, limited.Header.Get("RateLimit-Limit"), "3", "headers %v", limited.Header)
 	s.post(t, "/api/licenses", "purchase_code", "nor-this", "domain", "shop.example").Status(http.StatusTooManyRequests)
 	for path, with := range map[string][]string{"/license": nil, "/license/move": {"from", "old.example", "sure", "1"}, "/license/revoke": {"sure", "1"}} {
 		valid := append([]string{"code", "license-used", "domain", "shop.example"}, with...)
@@ -205,10 +194,7 @@ func TestAnotherSiteCanSendNoForm(t *testing.T) {
 
 func TestAStoreThatIsNotReadyTellsAStrangerNothingAboutItself(t *testing.T) {
 	t.Parallel()
-	closed, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	closed := must.Get(store.Open(t.Context(), store.Options{Dir: t.TempDir(), Now: now}))(t)
 	t.Cleanup(func() { _ = closed.Close() })
 	s := shop{closed, frontEnds(t, closed, 0, ""), ""}
 	p := s.post(t, "/license", "code", "license-used", "domain", "shop.example").Status(http.StatusServiceUnavailable).Says("The server can't answer right now")

@@ -5,16 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 )
 
 // license issues the license of a purchase of ada for a domain, and returns its id.
 func (s team) license(t *testing.T, code, domain string) (id string) {
 	t.Helper()
-	issued, err := s.Licensing.Issue(t.Context(), operator, "", code, domain)
-	if err != nil {
-		t.Fatal(err)
-	}
+	issued := must.Get(s.Licensing.Issue(t.Context(), operator, "", code, domain))(t)
 	return issued.ID
 }
 

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -38,9 +40,7 @@ func TestAnUploadBeyondTheQuotaIsRefused(t *testing.T) {
 func picture(t *testing.T, behind string) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewRGBA(image.Rect(0, 0, 6, 4))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, image.NewRGBA(image.Rect(0, 0, 6, 4))))
 	return b.String() + behind
 }
 
@@ -71,9 +71,7 @@ func TestAManagerUploadsAndRemovesAPicture(t *testing.T) {
 		b.Get(mediaPath + "/thumbnail").LeadsTo(mediaPath)
 		b.Get(mediaPath+"/thumbnail/remove").Says("Remove: Thumbnail", "deleted")
 		b.Fill(mediaPath+"/thumbnail/remove", mediaPath+"/thumbnail/remove").LeadsTo(mediaPath)
-		if got := s.item(t, 1229).Media.Thumbnail; got != "" {
-			t.Errorf("%q is left", got)
-		}
+		expect.Equalf(t, s.item(t, 1229).Media.Thumbnail, "", "is left")
 	})
 }
 
@@ -88,9 +86,7 @@ func TestThePageOfFilesFollowsTheKindOfTheItem(t *testing.T) {
 			path := fmt.Sprintf("%s/%d/media", itemsPath, i.ID)
 			page := b.Get(path)
 			for _, want := range texts[0] {
-				if len(page.Having("id", "s-"+strings.ToLower(strings.ReplaceAll(want, " ", "-")))) != 1 {
-					t.Errorf("%s: no %s", kind, want)
-				}
+				expect.Equalf(t, len(page.Having("id", "s-"+strings.ToLower(strings.ReplaceAll(want, " ", "-")))), 1, "%s: no %s", kind, want)
 			}
 			for _, other := range texts[1] {
 				slot := strings.ToLower(strings.ReplaceAll(other, " ", "_"))
@@ -145,9 +141,7 @@ func TestFilesThatLieAreRefusedOnTheirPage(t *testing.T) {
 			}
 			p.Says(c.says)
 		}
-		if got := s.item(t, 1229).Media.Thumbnail; got != before {
-			t.Errorf("the thumbnail is %s", got)
-		}
+		expect.Equalf(t, s.item(t, 1229).Media.Thumbnail, before, "the thumbnail")
 	})
 }
 
@@ -191,18 +185,12 @@ func TestALargeFileIsRefusedBeforeItArrives(t *testing.T) {
 		start := "--b\r\nContent-Disposition: form-data; name=\"thumbnail\"; filename=\"a.png\"\r\n\r\n" + picture(t, "")
 		length := int64(64 << 20)
 		body := &counted{Reader: io.MultiReader(strings.NewReader(start), io.LimitReader(zeros{}, length-int64(len(start))))}
-		r, err := http.NewRequestWithContext(t.Context(), "POST", s.server.URL+mediaPath+"/thumbnail", body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequestWithContext(t.Context(), "POST", s.server.URL+mediaPath+"/thumbnail", body))(t)
 		r.ContentLength = length
 		r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 		r.Header.Set("Expect", "100-continue")
-		answer, err := (&http.Client{Jar: b.Jar, Transport: &http.Transport{ExpectContinueTimeout: 1e12}}).Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get((&http.Client{Jar: b.Jar, Transport: &http.Transport{ExpectContinueTimeout: 1e12}}).Do(r))(t)
 		defer answer.Body.Close()
 		text, _ := io.ReadAll(answer.Body)
 		if answer.StatusCode != http.StatusRequestEntityTooLarge || body.read > 0 || !strings.Contains(string(text), "larger than 10 MB") {
@@ -236,9 +224,7 @@ func TestUploadsAre503WhileTheirFolderCanNotBeWritten(t *testing.T) {
 	t.Parallel()
 	teamStore.AnEngine(t, func(t *testing.T, db dbtest.DB) {
 		file := filepath.Join(t.TempDir(), "file")
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, nil, 0o600))
 		s := openTeamAs(t, db, store.Options{Media: "file://" + filepath.ToSlash(file)})
 		sendFile(s.as(t, "manager"), mediaPath+"/thumbnail", "rain.png", "image/png", picture(t, "")).Status(http.StatusServiceUnavailable).Says("Files can't be written")
 		s.as(t, "manager").Get(mediaPath).Status(http.StatusOK)

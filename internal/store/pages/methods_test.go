@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestWrongMethodsAreRefused(t *testing.T) {
@@ -15,9 +16,7 @@ func TestWrongMethodsAreRefused(t *testing.T) {
 		for _, method := range []string{http.MethodDelete, http.MethodPut, "BREW"} {
 			r := httptest.NewRequest(method, path, nil)
 			p := s.send(t, r).Status(http.StatusMethodNotAllowed).Says("Not possible here", "does not accept "+method+" requests")
-			if got := p.Header.Get("Allow"); got != "GET, HEAD, POST, OPTIONS" {
-				t.Errorf("%s: Allow %q", p.Name, got)
-			}
+			expect.Equalf(t, p.Header.Get("Allow"), "GET, HEAD, POST, OPTIONS", "%s: Allow", p.Name)
 			r = httptest.NewRequest(method, path, nil)
 			r.Header.Set("Accept", "application/json")
 			if p = s.send(t, r).Status(http.StatusMethodNotAllowed); p.Root != nil || p.Header.Get("Allow") == "" {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -18,9 +20,7 @@ func TestTheChecklistLeadsOnAndIsHiddenWhereNothingCanBeDone(t *testing.T) {
 		if len(p.Having("href", "/w/fresh/console")) < 2 { // the button of the page is the other
 			t.Error("the first call does not lead to the console")
 		}
-		if _, err := s.AddMember(t.Context(), operator, "fresh", email("viewer"), store.RoleViewer); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.AddMember(t.Context(), operator, "fresh", email("viewer"), store.RoleViewer))(t)
 		s.as(t, "viewer").Get("/w/fresh").SilentAbout("Set up", "First purchase")
 	})
 }
@@ -58,16 +58,10 @@ func TestAnInvitationNamesWorkspaceRoleAndInviter(t *testing.T) {
 		p := s.as(t, "owner").Post("/w/ada/settings/members", "email", "new@shop.example", "role", "manager").Status(http.StatusOK)
 		p.Says("owner@shop.example invites you to the workspace ada with the role Manager.", "It works once, until 8 Nov 2026, 12:00 UTC")
 		_, token, err := s.Invite(t.Context(), operator, "ada", "fresh@shop.example", store.RoleViewer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		b := s.browser(t)
-		if got := b.Post("/invite", "token", token).Status(http.StatusUnprocessableEntity).Value("email"); got != "fresh@shop.example" {
-			t.Errorf("the e-mail is %q", got)
-		}
-		if got := b.Post("/invite", "token", "unknown").Value("email"); got != "" {
-			t.Errorf("the e-mail of an unknown link is %q", got)
-		}
+		expect.Equalf(t, b.Post("/invite", "token", token).Status(http.StatusUnprocessableEntity).Value("email"), "fresh@shop.example", "the e-mail")
+		expect.Equalf(t, b.Post("/invite", "token", "unknown").Value("email"), "", "the e-mail of an unknown link")
 		b.Post("/invite", "token", token, "email", "fresh@shop.example", "password", password).LeadsTo("/w/ada")
 		users := s.as(t, "administrator").Get("/users").Says("Viewer in ada", "Owner in bob")
 		for _, row := range users.All("tr") {

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/requests"
 )
@@ -29,10 +31,7 @@ func TestTheOverviewHasTheNumbersOfAWorkspace(t *testing.T) {
 
 func TestTheOverviewListsWhatIsToDoUntilItIsDone(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
-		keys, err := s.Keys(t.Context(), operator, "ada")
-		if err != nil {
-			t.Fatal(err)
-		}
+		keys := must.Get(s.Keys(t.Context(), operator, "ada"))(t)
 		for _, k := range keys {
 			if _, err := s.RevokeKey(t.Context(), operator, k.ID); err != nil && !fault.HasCode(err, "key_revoked") {
 				t.Fatal(err)
@@ -40,12 +39,8 @@ func TestTheOverviewListsWhatIsToDoUntilItIsDone(t *testing.T) {
 		}
 		b := s.as(t, "owner")
 		p := b.Get("/w/ada").Says("Set up", "First key", "First call")
-		if len(p.Having("href", "/w/ada/settings/api/new")) != 1 {
-			t.Error("nothing leads to a new key")
-		}
-		if len(s.as(t, "viewer").Get("/w/ada").Having("href", "/w/ada/settings/api/new")) != 0 {
-			t.Error("a viewer is led to a form that refuses")
-		}
+		expect.Equalf(t, len(p.Having("href", "/w/ada/settings/api/new")), 1, "nothing leads to a new key")
+		expect.Equalf(t, len(s.as(t, "viewer").Get("/w/ada").Having("href", "/w/ada/settings/api/new")), 0, "a viewer is led to a form that refuses")
 		_, value := s.makeKey(t, "till")
 		b.Get("/w/ada").Says("First call")
 		s.call(t, value)
@@ -58,9 +53,7 @@ func TestTheOverviewListsWhatIsToDoUntilItIsDone(t *testing.T) {
 func TestPagesStayWhenTheLogOfCallsIsGone(t *testing.T) {
 	t.Parallel()
 	db := teamStore.New(t, dbtest.SQLite)
-	if err := os.WriteFile(filepath.Join(db.Dir, requests.DatabaseName), []byte("not a database, but long enough for one to look at it"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(db.Dir, requests.DatabaseName), []byte("not a database, but long enough for one to look at it"), 0o600))
 	s := openTeam(t, db)
 	b := s.as(t, "viewer")
 	b.Get("/w/ada").Status(http.StatusOK).Says("The log of calls can't be read at present.", "Last purchases")

@@ -203,7 +203,7 @@ func (p *Pages) setTerms(w http.ResponseWriter, r *frame.Request, ws store.Works
 			}},
 			Do: func(in url.Values) error {
 				change, _ := typedTerms(in, until)
-				if _, err := p.store.RevisePurchase(r.Context(), r.Actor, c.Purchase.Code, in.Get("revision"), change); err != nil {
+				if _, err := p.store.SetPurchase(r.Context(), r.Actor, c.Purchase.Code, in.Get("revision"), change); err != nil {
 					return err
 				}
 				return p.frame.Redirect(w, r, path, "Saved.")

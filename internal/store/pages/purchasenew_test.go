@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -18,13 +19,10 @@ import (
 // newItem adds an item to a workspace.
 func (s team) newItem(t *testing.T, workspace, name string, support bool) store.Item {
 	t.Helper()
-	i, err := s.CreateItem(t.Context(), operator, workspace, func(i *store.Item) error {
+	i := must.Get(s.CreateItem(t.Context(), operator, workspace, func(i *store.Item) error {
 		i.Name, i.Support = name, support
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return i
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/webtest"
@@ -24,19 +26,13 @@ func (s team) sell(t *testing.T, p store.Purchase) (path string, sold store.Purc
 		p.ItemID = 1229
 	}
 	p.License = countersign.LicenseRegular
-	sold, err := s.CreatePurchase(t.Context(), operator, "ada", p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sold = must.Get(s.CreatePurchase(t.Context(), operator, "ada", p))(t)
 	return "/w/ada/purchases/" + strconv.FormatInt(sold.ID, 10), sold
 }
 
 func (s team) isValid(t *testing.T, code string) bool {
 	t.Helper()
-	c, err := s.Validation.Check(t.Context(), operator, code)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(s.Validation.Check(t.Context(), operator, code))(t)
 	return c.Valid
 }
 
@@ -101,9 +97,7 @@ func TestTheListOfPurchasesIsNarrowed(t *testing.T) {
 		s.sell(t, store.Purchase{Code: "january", SoldAt: day})
 		s.sell(t, store.Purchase{Code: "item-101", ItemID: 101, SoldAt: day})
 		_, gone := s.sell(t, store.Purchase{Code: "gone", SoldAt: day})
-		if _, err := s.EndPurchase(t.Context(), operator, gone.Code, store.StateChargedBack); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.EndPurchase(t.Context(), operator, gone.Code, store.StateChargedBack))(t)
 		b := s.as(t, "viewer")
 		for _, c := range []struct {
 			query     string
@@ -139,14 +133,9 @@ func TestALookUpExplainsEveryFailure(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		path, sold := s.sell(t, store.Purchase{Code: "7c0f3b1e-5d2a-4c44-9b1e-00000000abcd"})
 		pathGone, gone := s.sell(t, store.Purchase{Code: "sold-and-refunded"})
-		if _, err := s.EndPurchase(t.Context(), operator, gone.Code, store.StateRefunded); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.EndPurchase(t.Context(), operator, gone.Code, store.StateRefunded))(t)
 		_, key := s.makeKey(t, "till")
-		of, err := s.CreatePurchase(t.Context(), operator, "bob", store.Purchase{ItemID: 201, License: countersign.LicenseRegular, Code: "of-another-workspace"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		of := must.Get(s.CreatePurchase(t.Context(), operator, "bob", store.Purchase{ItemID: 201, License: countersign.LicenseRegular, Code: "of-another-workspace"}))(t)
 		b := s.as(t, "viewer")
 		look := func(code string) *webtest.Page { return b.Post("/w/ada/purchases/lookup", "code", code) }
 		look("  7C0F3B1E-5D2A-4C44-9B1E-00000000ABCD ").LeadsTo(path)
@@ -180,9 +169,7 @@ func TestALookUpExplainsEveryFailure(t *testing.T) {
 func TestAPurchaseEndsInThreeWaysAndIsRestored(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		path, sold := s.sell(t, store.Purchase{Price: 4900, Currency: "EUR", BuyerName: "Grace", BuyerEmail: "grace@home.example"})
-		if _, err := s.Licensing.Issue(t.Context(), operator, "", sold.Code, "shop.example"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Licensing.Issue(t.Context(), operator, "", sold.Code, "shop.example"))(t)
 		b := s.as(t, "manager")
 		for end, state := range map[string]string{"/refund": "Refunded", "/charge-back": "Charged back", "/revoke": "Revoked"} {
 			b.Get(path+end).Status(http.StatusOK).Says("o money moves", "Grace", "grace@home.example", "49.00 EUR", "shop.example")
@@ -210,10 +197,7 @@ func TestTheTermsOfAPurchaseChange(t *testing.T) {
 		path, sold := s.sell(t, store.Purchase{SupportedUntil: until})
 		b := s.as(t, "manager")
 		read := func() store.Purchase {
-			c, err := s.Validation.Purchase(t.Context(), operator, sold.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := must.Get(s.Validation.Purchase(t.Context(), operator, sold.ID))(t)
 			return c.Purchase
 		}
 		form := b.Get(path + "/terms").Status(http.StatusOK).Form(path + "/terms")
@@ -266,9 +250,7 @@ func TestARecordedPurchaseIsValidAtOnce(t *testing.T) {
 func TestTheTimelineOfAPurchaseHasItsValidationsAndWhatPeopleDid(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		_, token, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "till", Class: store.ClassSecret})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var sold [2]store.Purchase
 		for i := range sold {
 			if sold[i], err = s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: 1229, License: "Regular"}); err != nil {
@@ -294,19 +276,14 @@ func TestTheTimelineOfAPurchaseHasItsValidationsAndWhatPeopleDid(t *testing.T) {
 			t.Errorf("refunded is said %d times", n)
 		}
 		calls := b.Get(fmt.Sprintf("/w/ada/requests?item=1229&purchase=%d", sold[0].ID)).Status(http.StatusOK)
-		if got := len(calls.Having("role", "row")); got != 6 {
-			t.Errorf("%d rows", got)
-		}
+		expect.Equalf(t, len(calls.Having("role", "row")), 6, "rows")
 		b.Get(fmt.Sprintf("/w/ada/purchases/%d", sold[1].ID)).Says("First logged validation").SilentAbout("3 validations", "Refunded")
 	})
 }
 
 func TestABuyerIsFoundOnThePageOfPurchases(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
-		_, err := s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: 1229, License: "Regular", Code: "sold-to-grace", BuyerName: "<b>Grace</b> Hopper", BuyerEmail: "rear@home.example"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: 1229, License: "Regular", Code: "sold-to-grace", BuyerName: "<b>Grace</b> Hopper", BuyerEmail: "rear@home.example"}))(t)
 		b := s.as(t, "manager")
 		b.Get("/w/ada/purchases?buyer=%3Cb%3Egr").Says("1 purchase found", "<b>Grace</b> Hopper")
 		b.Get("/w/ada/purchases?buyer=REAR&state=refunded").Says("1 purchase found")

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/store"
@@ -20,10 +22,7 @@ import (
 // logCalls puts calls of the workspace ada into the log, which have it then.
 func (s team) logCalls(t *testing.T, calls ...requests.Entry) {
 	t.Helper()
-	ws, err := s.Workspace(t.Context(), operator, "ada")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ws := must.Get(s.Workspace(t.Context(), operator, "ada"))(t)
 	for i, c := range calls {
 		c.Number, c.Workspace, c.Endpoint, c.Method = requestid.First(today)+requestid.Number(i), ws.ID, "/api/purchases/validation", http.MethodPost
 		s.Requests.Put(&c)
@@ -47,9 +46,7 @@ func row(p *webtest.Page, begin string) string {
 func wantRow(t *testing.T, p *webtest.Page, want string) {
 	t.Helper()
 	begin, _, _ := strings.Cut(want, " ")
-	if got := row(p, begin); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	expect.Equal(t, row(p, begin), want)
 }
 
 // sellThree sells on two days, in two currencies; one purchase is refunded.
@@ -59,9 +56,7 @@ func (s team) sellThree(t *testing.T) {
 	s.sell(t, store.Purchase{Code: "sold-today", Price: 4900, Currency: "USD", SoldAt: countersign.At(last)})
 	s.sell(t, store.Purchase{Code: "sold-before", Price: 1050, Currency: "EUR", ItemID: 101, SoldAt: countersign.At(before)})
 	_, gone := s.sell(t, store.Purchase{Code: "sold-and-gone", Price: 100, Currency: "USD", SoldAt: countersign.At(before)})
-	if _, err := s.EndPurchase(t.Context(), operator, gone.Code, store.StateRefunded); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.EndPurchase(t.Context(), operator, gone.Code, store.StateRefunded))(t)
 }
 
 func TestAReportCountsSalesByDayAndByItem(t *testing.T) {
@@ -77,17 +72,13 @@ func TestAReportCountsSalesByDayAndByItem(t *testing.T) {
 		wantRow(t, p, "2026-10-31 10.50 1.00")
 		wantRow(t, p, "Total 10.50 50.00")
 		p = b.Get("/w/ada/reports?metric=sales&split=item" + days)
-		if len(p.Having("href", "/w/ada/purchases?from=2026-10-30&item=101&to=2026-11-01")) != 1 {
-			t.Error("nothing leads to the purchases of an item")
-		}
+		expect.Equalf(t, len(p.Having("href", "/w/ada/purchases?from=2026-10-30&item=101&to=2026-11-01")), 1, "nothing leads to the purchases of an item")
 		b.Get("/w/ada/reports?metric=sales&from=2024-01-01&to=2024-01-02").Says("Nothing was counted")
 		file := b.Get("/w/ada/reports.csv?metric=revenue" + days).Status(http.StatusOK)
 		if want := "day,EUR,USD,complete\n2026-11-01,0.00,49.00,no\n2026-10-31,10.50,1.00,yes\n2026-10-30,0.00,0.00,yes\n"; file.Body != want {
 			t.Errorf("%s", file.Body)
 		}
-		if d := file.Header.Get("Content-Disposition"); d != `attachment; filename="revenue-by-day.csv"` {
-			t.Error(d)
-		}
+		expect.Equal(t, file.Header.Get("Content-Disposition"), `attachment; filename="revenue-by-day.csv"`)
 	})
 }
 
@@ -109,9 +100,7 @@ func TestAReportOfDaysHasAChartOfItsTable(t *testing.T) {
 					}
 				}
 			}
-			if found != chart {
-				t.Errorf("%s: chart %q, want %q", path, found, chart)
-			}
+			expect.Equalf(t, found, chart, "%s: chart", path)
 		}
 		if p := b.Get("/w/ada/items"); strings.Contains(p.Body, "chart.js") {
 			t.Error("a page without a chart loads its script")
@@ -123,9 +112,7 @@ func TestAReportOfDaysHasAChartOfItsTable(t *testing.T) {
 func TestAReportCountsCalls(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		k, _, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "=till()", Class: store.ClassSecret})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		s.logCalls(t, requests.Entry{Key: k.ID, Item: 1229, Status: 200}, requests.Entry{Key: k.ID, Item: 1229, Status: 200},
 			requests.Entry{Key: k.ID, Status: 404, Reason: "purchase_not_found"})
 		b := s.as(t, "viewer")
@@ -134,9 +121,7 @@ func TestAReportCountsCalls(t *testing.T) {
 		wantRow(t, b.Get("/w/ada/reports?metric=valid&split=item"), "Total 2")
 		p := b.Get("/w/ada/reports?metric=failed&split=result")
 		wantRow(t, p, "purchase_not_found 1")
-		if len(p.Having("href", "/w/ada/requests?reason=purchase_not_found&result=failed")) != 1 {
-			t.Error("nothing leads to the calls")
-		}
+		expect.Equalf(t, len(p.Having("href", "/w/ada/requests?reason=purchase_not_found&result=failed")), 1, "nothing leads to the calls")
 		file := b.Get("/w/ada/reports.csv?metric=valid&split=key").Status(http.StatusOK).Body
 		if !strings.HasSuffix(file, ",'=till(),2\n") {
 			t.Error(file)
@@ -149,27 +134,19 @@ func TestAReportCountsLicensesAndDownloads(t *testing.T) {
 		_, sold := s.sell(t, store.Purchase{Code: "to-be-licensed"})
 		s.license(t, sold.Code, "a.example")
 		s.license(t, sold.Code, "localhost")
-		if _, err := s.Media.SetItem(t.Context(), operator, sold.ItemID, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Media.SetItem(t.Context(), operator, sold.ItemID, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}))(t)
 		token, _, err := s.Media.CreateLink(t.Context(), operator, sold.ID, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		s.browser(t).Get("/download/" + token).Status(http.StatusOK)
 		b := s.as(t, "viewer")
 		for metric, want := range map[string]string{"licenses": "2", "downloads": "1"} {
 			p := b.Get("/w/ada/reports?from=2026-11-01&metric=" + metric).Status(http.StatusOK)
 			wantRow(t, p, "2026-11-01 (today, not over yet) "+want)
 			wantRow(t, p, "Total "+want)
-			if len(p.Having("href", "/w/ada/purchases?from=2026-11-01&to=2026-11-01")) != 0 {
-				t.Error("a day leads to the purchases that were sold on it")
-			}
+			expect.Equalf(t, len(p.Having("href", "/w/ada/purchases?from=2026-11-01&to=2026-11-01")), 0, "a day leads to the purchases that were sold on it")
 			p = b.Get("/w/ada/reports?from=2026-11-01&split=item&metric=" + metric)
 			wantRow(t, p, "Total "+want)
-			if len(p.Having("href", "/w/ada/items/1229")) != 1 {
-				t.Error("nothing leads to the item")
-			}
+			expect.Equalf(t, len(p.Having("href", "/w/ada/items/1229")), 1, "nothing leads to the item")
 			file := b.Get("/w/ada/reports.csv?metric=" + metric + "&from=2026-11-01").Status(http.StatusOK)
 			head := strings.ToUpper(metric[:1]) + metric[1:]
 			if text := "day," + head + ",complete\n2026-11-01," + want + ",no\n"; file.Body != text {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/requests"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/webtest"
@@ -41,9 +43,7 @@ func TestPagesSayThatTheLogOfCallsIsDamaged(t *testing.T) {
 	path, value := s.makeKey(t, "till")
 	id := s.call(t, value)
 	b := s.as(t, "manager")
-	if err := s.Requests.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Requests.Close())
 	storetest.Damage(t, filepath.Join(db.Dir, requests.DatabaseName))
 	for _, page := range []string{"/w/ada/requests", "/w/ada/requests?id=" + id, "/w/ada/requests/" + id, "/w/ada/reports.csv?metric=failed"} {
 		b.Get(page).Status(http.StatusServiceUnavailable).Says("The log of API requests is damaged")
@@ -52,9 +52,7 @@ func TestPagesSayThatTheLogOfCallsIsDamaged(t *testing.T) {
 	for _, page := range []string{"/w/ada", path, "/w/ada/items/1229"} {
 		b.Get(page).Status(http.StatusOK)
 	}
-	if status := s.validate(t, value, "unknown"); status != http.StatusNotFound {
-		t.Errorf("a validation got %d", status)
-	}
+	expect.Equalf(t, s.validate(t, value, "unknown"), http.StatusNotFound, "a validation")
 	s.as(t, "administrator").Get("/health").Says("request log", "is damaged")
 }
 
@@ -111,9 +109,7 @@ func TestTheListOfCallsIsNarrowedToAnErrorCodeThatOccurred(t *testing.T) {
 				codes = append(codes, code)
 			}
 			calls := strings.Count(p.Text(), "purchases/validation")
-			if got := fmt.Sprint(codes, " ", calls); got != want {
-				t.Errorf("%s: %s, want %s", query, got, want)
-			}
+			expect.Equalf(t, fmt.Sprint(codes, " ", calls), want, "%s", query)
 		}
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/webtest"
@@ -19,18 +21,12 @@ type stream struct {
 
 func open(t *testing.T, b *webtest.Browser, path string, headers ...string) stream {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.Address+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, b.Address+path, nil))(t)
 	r.Header.Set("Accept", "text/event-stream")
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	res, err := b.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(b.Do(r))(t)
 	t.Cleanup(func() { res.Body.Close() })
 	return stream{res, bufio.NewScanner(res.Body)}
 }
@@ -55,9 +51,7 @@ func TestCallsAreFollowed(t *testing.T) {
 		old := s.call(t, value)
 		b := s.as(t, "viewer")
 		page := b.Get("/w/ada/requests?live=1&key=" + number).Status(http.StatusOK).Says("Stop following")
-		if len(page.Having("data-live", "/w/ada/requests/live?key="+number+"&last="+old)) != 1 {
-			t.Error("the page does not have the address of the stream")
-		}
+		expect.Equalf(t, len(page.Having("data-live", "/w/ada/requests/live?key="+number+"&last="+old)), 1, "the page does not have the address of the stream")
 		if !strings.Contains(page.Body, `<noscript><meta http-equiv="refresh" content="3"></noscript>`) {
 			t.Error("without scripts the page does not load itself again")
 		}
@@ -79,15 +73,10 @@ func TestCallsAreFollowed(t *testing.T) {
 
 func TestAStreamOfCallsEndsWithTheRightToSeeThem(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
-		viewer, err := s.People().UserNamed(t.Context(), operator, email("viewer"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		viewer := must.Get(s.People().UserNamed(t.Context(), operator, email("viewer")))(t)
 		owner := s.as(t, "owner")
 		removed, ended := open(t, s.as(t, "viewer"), "/w/ada/requests/live"), open(t, owner, "/w/ada/requests/live")
-		if _, err := s.RemoveMember(t.Context(), operator, "ada", viewer.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.RemoveMember(t.Context(), operator, "ada", viewer.ID))(t)
 		removed.until("")
 		owner.Post("/logout")
 		ended.until("")
@@ -114,9 +103,7 @@ func TestStreamsOfCallsAreBounded(t *testing.T) {
 			if err == nil {
 				_, _, err = s.AcceptAsNew(t.Context(), people.Origin{}, token, name, password)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			one := s.browser(t)
 			one.Post("/login", "email", name, "password", password).LeadsTo("/")
 			for range 4 {
@@ -146,9 +133,7 @@ func TestTheListOfCallsIsNarrowedToATime(t *testing.T) {
 		b.Get("/w/ada/requests?from=soon").Status(http.StatusUnprocessableEntity).Says("Type a date, or a date and a time in UTC")
 		page := b.Get("/w/ada/requests?result=valid&from=2026-11-01")
 		for _, path := range []string{"/w/ada/requests?from=2026-11-01+11%3A00&result=valid", "/w/ada/requests?from=2026-10-31+12%3A00&result=valid", "/w/ada/requests?from=2026-10-25+12%3A00&result=valid", "/w/ada/requests?live=1&result=valid"} {
-			if len(page.Having("href", path)) != 1 {
-				t.Errorf("no link to %s", path)
-			}
+			expect.Equalf(t, len(page.Having("href", path)), 1, "no link to %s", path)
 		}
 	})
 }

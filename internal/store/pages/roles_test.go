@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/transfer"
@@ -199,32 +200,19 @@ func TestEveryRouteAsksForTheRole(t *testing.T) {
 				if who != "" {
 					browser = s.as(t, who)
 				}
-				viewer, err := s.People().UserNamed(t.Context(), operator, email("viewer"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				viewer := must.Get(s.People().UserNamed(t.Context(), operator, email("viewer")))(t)
 				key, value, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "till", Class: store.ClassSecret})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				sold, err := s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: 1229, License: "Regular"})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				file := transfer.NewImport{File: "a.jsonl", Workspace: "ada", DryRun: true}
 				tried, err1 := s.Transfer.Upload(t.Context(), operator, file, strings.NewReader("{}"))
 				job, err2 := s.Transfer.Confirm(t.Context(), operator, tried, file)
 				upload, err3 := s.Transfer.Upload(t.Context(), operator, file, strings.NewReader("{}"))
-				if err := errors.Join(err1, err2, err3); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := s.Media.SetItem(t.Context(), operator, 1229, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, errors.Join(err1, err2, err3))
+				must.Get(s.Media.SetItem(t.Context(), operator, 1229, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}))(t)
 				link, _, err := s.Media.CreateLink(t.Context(), operator, sold.ID, time.Hour)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				slots := strings.NewReplacer("profile/media/{slot}", "profile/media/avatar", "{slot}", "thumbnail", "{token}", link)
 				address := strings.NewReplacer(
 					"/users/{id}", "/users/"+strconv.FormatInt(viewer.ID, 10), "{id}", "none",

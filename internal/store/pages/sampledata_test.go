@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 )
 
@@ -28,14 +29,9 @@ func TestTheRemovalOfSampleDataSaysWhatStays(t *testing.T) {
 		b := s.as(t, "administrator")
 		b.Post("/w", "username", "fresh", "currency", "EUR", "sample", "1").LeadsTo("/w/fresh")
 		b.Get("/w/fresh").Says("was created. Sample data was loaded: 40 items")
-		items, err := s.PageItems(t.Context(), operator, "fresh", store.ItemFilter{Limit: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		items := must.Get(s.PageItems(t.Context(), operator, "fresh", store.ItemFilter{Limit: 1}))(t)
 		sold := store.Purchase{ItemID: items.Items[0].ID, License: countersign.LicenseRegular}
-		if _, err := s.CreatePurchase(t.Context(), operator, "fresh", sold); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.CreatePurchase(t.Context(), operator, "fresh", sold))(t)
 		b.Post("/w/fresh/sample/remove").Status(http.StatusOK).Says("Sample data that stays", "1 item and 0 purchases stay as they are.", items.Items[0].Name, "It has purchases or keys since.")
 		b.Get("/w/fresh").SilentAbout("sample data").Says("Sales in 30 days")
 		s.as(t, "viewer").Get("/w/ada").SilentAbout("sample data")

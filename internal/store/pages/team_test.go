@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/requests"
@@ -87,16 +88,10 @@ func (s team) as(t *testing.T, who string) *webtest.Browser {
 // in the log then.
 func (s team) call(t *testing.T, key string) (id string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.server.URL+"/api/account/details", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, s.server.URL+"/api/account/details", nil))(t)
 	r.Header.Set("X-Api-Key", key)
 	r.Header.Set("User-Agent", "<i>till</i>/2.1")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.DefaultClient.Do(r))(t)
 	res.Body.Close()
 	s.flush(t)
 	return res.Header.Get("X-Request-Id")
@@ -105,10 +100,7 @@ func (s team) call(t *testing.T, key string) (id string) {
 // validate asks the API about a code, and returns the status of the answer.
 func (s team) validate(t *testing.T, key, code string) int {
 	t.Helper()
-	res, err := http.PostForm(s.server.URL+"/api/purchases/validation", url.Values{"api_key": {key}, "purchase_code": {code}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(http.PostForm(s.server.URL+"/api/purchases/validation", url.Values{"api_key": {key}, "purchase_code": {code}}))(t)
 	res.Body.Close()
 	s.flush(t)
 	return res.StatusCode

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 )
 
@@ -82,9 +83,7 @@ func TestFoldCode(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := FoldCode(c.code); got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			expect.Equal(t, FoldCode(c.code), c.want)
 		})
 	}
 }
@@ -96,9 +95,7 @@ func FuzzCleanCode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		code, ok := CleanCode(text)
 		if !ok {
-			if code != "" {
-				t.Errorf("refused, but left is %q", code)
-			}
+			expect.Equalf(t, code, "", "refused, but left")
 			return
 		}
 		if len(code) < 1 || len(code) > 128 || !strings.Contains(text, code) || strings.TrimSpace(code) != code {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/google/go-cmp/cmp"
 )
@@ -34,15 +36,11 @@ func TestMediaByKind(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			item := storedb.Item{Kind: c.kind, Item: countersign.Item{ID: 1, PublishedAt: published, Media: c.media}}
-			if err := RenderItem(&item); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, RenderItem(&item))
 			if want := `"media":` + c.want + `,"price"`; !strings.Contains(string(item.Body), want) {
 				t.Errorf("body %s, want %s", item.Body, want)
 			}
-			if diff := cmp.Diff(c.media, item.Media); diff != "" {
-				t.Errorf("the item's own media were changed: %s", diff)
-			}
+			expect.Equalf(t, cmp.Diff(c.media, item.Media), "", "the item's own media were changed")
 		})
 	}
 }
@@ -53,9 +51,7 @@ func TestItemIsPrintedInTheOrderOfTheSpec(t *testing.T) {
 		DemoLink: "https://h.example/?a=1&b=2", Media: countersign.ItemMedia{Thumbnail: "https://i.example"},
 		Price: countersign.Price{Regular: 4900, Extended: 19905}, Currency: "USD", PublishedAt: published,
 	}}
-	if err := RenderItem(&item); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, RenderItem(&item))
 	const want = `{"id":1229,"name":"A & B <c>","description":"d","category":"e","sub_category":"f","options":["g"],"version":"1.10",` +
 		`"demo_link":"https://h.example/?a=1&b=2","tags":[],"media":{"thumbnail":"https://i.example","preview_image":""},` +
 		`"price":{"regular":49.00,"extended":199.05},"currency":"USD","published_at":"2024-04-27T12:00:00Z"}`

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/store/sample"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
@@ -44,9 +45,7 @@ func TestMistyped(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := Mistyped(c.key); got != c.want {
-				t.Errorf("%q is Mistyped: %t, want %t", c.key, got, c.want)
-			}
+			expect.Equalf(t, Mistyped(c.key), c.want, "%q is Mistyped", c.key)
 		})
 	}
 }
@@ -70,9 +69,7 @@ func TestHintGivesNothingAway(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := Hint(c.key); got != c.want {
-				t.Errorf("%q, want %q", got, c.want)
-			}
+			expect.Equal(t, Hint(c.key), c.want)
 		})
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestBigIsAShop(t *testing.T) {
@@ -19,9 +21,7 @@ func TestBigIsAShop(t *testing.T) {
 			if len(s.items) != c.wantItems || len(s.purchases) != c.purchases {
 				t.Fatalf("%d items, %d purchases", len(s.items), len(s.purchases))
 			}
-			if s.keys[BigKey()].Workspace != BigWorkspace {
-				t.Errorf("keys: %v", s.keys)
-			}
+			expect.Equalf(t, s.keys[BigKey()].Workspace, BigWorkspace, "keys: %v", s.keys)
 			for i, p := range s.purchases {
 				if p.PurchaseCode != BigCode(i) || p.State != "active" || p.PurchaseCode != strings.ToLower(p.PurchaseCode) {
 					t.Fatalf("purchase %d is %+v, want the active %s", i, p, BigCode(i))

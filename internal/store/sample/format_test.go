@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // The import format, member by member; an unknown member is an error.
@@ -94,9 +96,7 @@ func readShop(t *testing.T, r io.Reader) shopLines {
 			t.FailNow()
 		}
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, lines.Err())
 	return s
 }
 

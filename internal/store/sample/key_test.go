@@ -1,6 +1,10 @@
 package sample
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
+)
 
 // The wanted keys were computed by another program from the words of the design:
 // SHA-256 of class and label, 43 digits; CRC-32 of what stands before, 6 digits.
@@ -11,8 +15,6 @@ func TestKeysHaveTheFormOfRealOnes(t *testing.T) {
 		"publishable":             {PublishableKey("lumenfold"), "csp_GjCvpulgOuqPmI7XqqDcsFSJvebDm8bnG20flhVrOj647nRF5"},
 		"both numbers are padded": {SecretKey("pad 144"), "csk_0szSi89iKPPYbAVGUXIM32zgLT8wa7OMaYOaipx1kVG0WlFV4"},
 	} {
-		if c.got != c.want {
-			t.Errorf("%s: %s, want %s", rule, c.got, c.want)
-		}
+		expect.Equalf(t, c.got, c.want, "%s", rule)
 	}
 }

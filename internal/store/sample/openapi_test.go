@@ -7,14 +7,13 @@ import (
 	"os"
 	"reflect"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // The examples of the OpenAPI document are what the demo's store answers.
 func TestExamplesOfTheDocumentAreTrue(t *testing.T) {
-	text, err := os.ReadFile("../api/openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../api/openapi.json"))(t)
 	e := examples{t, map[string]map[string]any{}, map[string]int{}}
 	for _, line := range shop(Options{}) {
 		e.learn(decode(t, []byte(line)))
@@ -103,8 +102,6 @@ func decode(t *testing.T, text []byte) map[string]any {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var v map[string]any
-	if err := d.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Decode(&v))
 	return v
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestTheShopIsTheSameEverywhere(t *testing.T) {
@@ -21,9 +23,7 @@ func TestTheShopIsTheSameEverywhere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sum := sha256.New()
-			if _, err := io.Copy(sum, c.shop); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(io.Copy(sum, c.shop))(t)
 			if got := hex.EncodeToString(sum.Sum(nil)); got != c.want {
 				t.Errorf("the shop has changed: SHA-256 %s, pinned %s", got, c.want)
 			}
@@ -75,9 +75,7 @@ func TestReaderWritesTheLines(t *testing.T) {
 func TestReadersStartAgain(t *testing.T) {
 	for name, r := range map[string]io.ReadSeeker{"shop": Reader(Options{}), "big": Big(3, 20)} {
 		half := make([]byte, 1000)
-		if _, err := io.ReadFull(r, half); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.ReadFull(r, half))(t)
 		if _, err := r.Seek(10, io.SeekStart); err == nil {
 			t.Errorf("%s: seeks into its middle", name)
 		}

@@ -1,6 +1,10 @@
 package snippet
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
+)
 
 func TestTextsBecomeLiterals(t *testing.T) {
 	cases := []struct{ name, text, shell, php, double, dollar string }{
@@ -21,9 +25,7 @@ func TestTextsBecomeLiterals(t *testing.T) {
 			name      string
 			got, want string
 		}{{"shell", quoteShell(c.text), c.shell}, {"PHP", quotePHP(c.text), c.php}, {"double", quoteDouble("")(c.text), c.double}, {"dollar", quoteDouble("$")(c.text), c.dollar}} {
-			if q.got != q.want {
-				t.Errorf("%s, %s: %s, want %s", c.name, q.name, q.got, q.want)
-			}
+			expect.Equalf(t, q.got, q.want, "%s, %s", c.name, q.name)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
@@ -60,9 +61,7 @@ func newProgram(t *testing.T, l snippet.Language, c snippet.Call) program {
 	t.Helper()
 	r := runners[l.Name]
 	file := filepath.Join(t.TempDir(), r.file)
-	if err := os.WriteFile(file, []byte(write(t, l, c)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(write(t, l, c)), 0o600))
 	if l.Name == "go" { // without what a debugger needs, which takes a third of the time
 		build := exec.Command("go", "build", "-ldflags=-s -w", "-o", strings.TrimSuffix(file, ".go"), file)
 		if out, err := build.CombinedOutput(); err != nil {
@@ -86,11 +85,7 @@ func (p program) run(t *testing.T, key string) string {
 
 func write(t *testing.T, l snippet.Language, c snippet.Call) string {
 	t.Helper()
-	text, err := l.Write(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Get(l.Write(c))(t)
 }
 
 // eachRunnable runs fn with each language that can be run here.
@@ -140,9 +135,7 @@ func TestTheCodeWorksWithAStore(t *testing.T) {
 	eachRunnable(t, func(t *testing.T, l snippet.Language) {
 		s, base := newServer(t)
 		_, key, err := s.CreateKey(t.Context(), people.Operator("test"), store.NewKey{Workspace: "ada", Name: "code", Class: store.ClassSecret})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		valid := newProgram(t, l, validation(base, "7c0f3b1e-5d2a-4c44-9b1e-000000000001"))
 		cases := []struct {
 			name, key string

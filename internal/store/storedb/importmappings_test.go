@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -16,9 +17,7 @@ func TestAWorkspaceKeepsTheMappingsItUsedLast(t *testing.T) {
 		d, ada, bob := opened(t, at)
 		set := func(workspace int64, header string, second int) {
 			t.Helper()
-			if err := d.SetImportMapping(t.Context(), workspace, header, map[string]string{"a": header}, countersign.At(time.Unix(int64(second), 0))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, d.SetImportMapping(t.Context(), workspace, header, map[string]string{"a": header}, countersign.At(time.Unix(int64(second), 0))))
 		}
 		set(bob, "his", 0)
 		for i := range maxMappings + 20 {

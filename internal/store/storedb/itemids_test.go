@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func TestAHighIDUsesUpNoOthers(t *testing.T) {
@@ -28,9 +29,7 @@ func TestAHighIDUsesUpNoOthers(t *testing.T) {
 			for _, id := range c.taken {
 				i := itemNumber(id)
 				i.WorkspaceID = ada
-				if err := d.Tx(t.Context(), func(tx *DB) error { return tx.AddItem(t.Context(), i) }); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, d.Tx(t.Context(), func(tx *DB) error { return tx.AddItem(t.Context(), i) }))
 			}
 			err := d.Tx(t.Context(), func(tx *DB) error {
 				got, err := tx.NextItemIDs(t.Context(), c.n)
@@ -42,9 +41,7 @@ func TestAHighIDUsesUpNoOthers(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %v", c.name, err)
 			}
-			if _, err := d.Exec(t.Context(), `DELETE FROM items`); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(d.Exec(t.Context(), `DELETE FROM items`))(t)
 		}
 	})
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/google/go-cmp/cmp"
@@ -23,10 +25,7 @@ func before(t *testing.T, names ...string) []sqldb.Schema {
 	for _, name := range names {
 		for _, engine := range []string{dbtest.SQLite, dbtest.Postgres} {
 			path := "migrations/" + name + "." + engine + ".sql"
-			text, err := files.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(files.ReadFile(path))(t)
 			first[path] = &fstest.MapFile{Data: text}
 		}
 	}
@@ -36,58 +35,35 @@ func before(t *testing.T, names ...string) []sqldb.Schema {
 // openMigrated opens a database that has the tables of schemas.
 func openMigrated(t *testing.T, at dbtest.DB, schemas []sqldb.Schema) *DB {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "store.db"), Schemas: schemas})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "store.db"), Schemas: schemas}))(t)
 	t.Cleanup(func() { _ = db.Close() })
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
 	return New(db)
 }
 
 func TestAnItemOfAnOlderStoreHasTheDefaultLicensing(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		old := openMigrated(t, at, before(t, "00001_store"))
-		if err := old.AddWorkspace(t.Context(), Workspace{Account: countersign.Account{RegisteredAt: countersign.At(time.Unix(0, 0))}}); err != nil {
-			t.Fatal(err)
-		}
-		_, err := old.Exec(t.Context(), `INSERT INTO items (id, workspace_id, kind, support, name, description, category, sub_category, options,
+		must.Do(t, old.AddWorkspace(t.Context(), Workspace{Account: countersign.Account{RegisteredAt: countersign.At(time.Unix(0, 0))}}))
+		must.Get(old.Exec(t.Context(), `INSERT INTO items (id, workspace_id, kind, support, name, description, category, sub_category, options,
 			version, demo_link, tags, media, regular, extended, currency, published_at, body)
-			SELECT 7, id, 'other', true, 'x', '', '', '', '[]', '', '', '[]', '{}', 0, 0, '', '2024-01-01T00:00:00Z', '{}' FROM workspaces`)
-		if err != nil {
-			t.Fatal(err)
-		}
-		item, err := openMigrated(t, at, Schemas).Item(t.Context(), 7)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(DefaultLicensing(), item.Licensing, cmpopts.EquateEmpty()); diff != "" {
-			t.Error(diff)
-		}
+			SELECT 7, id, 'other', true, 'x', '', '', '', '[]', '', '', '[]', '{}', 0, 0, '', '2024-01-01T00:00:00Z', '{}' FROM workspaces`))(t)
+		item := must.Get(openMigrated(t, at, Schemas).Item(t.Context(), 7))(t)
+		expect.Equal(t, cmp.Diff(DefaultLicensing(), item.Licensing, cmpopts.EquateEmpty()), "")
 	})
 }
 
 // oldPurchases writes purchases with some digests as an older store has them.
 func oldPurchases(t *testing.T, db *DB, digests ...Digest) {
 	t.Helper()
-	if err := db.AddWorkspace(t.Context(), Workspace{Account: countersign.Account{RegisteredAt: countersign.At(time.Unix(0, 0))}}); err != nil {
-		t.Fatal(err)
-	}
-	_, err := db.Exec(t.Context(), `INSERT INTO items (id, workspace_id, kind, support, name, description, category, sub_category, options,
+	must.Do(t, db.AddWorkspace(t.Context(), Workspace{Account: countersign.Account{RegisteredAt: countersign.At(time.Unix(0, 0))}}))
+	must.Get(db.Exec(t.Context(), `INSERT INTO items (id, workspace_id, kind, support, name, description, category, sub_category, options,
 		version, demo_link, tags, media, regular, extended, currency, published_at, body)
-		SELECT 7, id, 'other', true, 'x', '', '', '', '[]', '', '', '[]', '{}', 0, 0, '', '2024-01-01T00:00:00Z', '{}' FROM workspaces`)
-	if err != nil {
-		t.Fatal(err)
-	}
+		SELECT 7, id, 'other', true, 'x', '', '', '', '[]', '', '', '[]', '{}', 0, 0, '', '2024-01-01T00:00:00Z', '{}' FROM workspaces`))(t)
 	for _, digest := range digests {
-		_, err := db.Exec(t.Context(), `INSERT INTO purchases (code_digest, code, workspace_id, item_id, license, price, currency, downloaded,
+		must.Get(db.Exec(t.Context(), `INSERT INTO purchases (code_digest, code, workspace_id, item_id, license, price, currency, downloaded,
 			sold_at, state, buyer_name, buyer_email)
-			SELECT CAST($1 AS bigint), 'code ' || CAST(CAST($1 AS bigint) AS text), workspace_id, id, 'Regular', 1, 'USD', false, '2024-01-01T00:00:00Z', 'active', '', '' FROM items`, digest)
-		if err != nil {
-			t.Fatal(err)
-		}
+			SELECT CAST($1 AS bigint), 'code ' || CAST(CAST($1 AS bigint) AS text), workspace_id, id, 'Regular', 1, 'USD', false, '2024-01-01T00:00:00Z', 'active', '', '' FROM items`, digest))(t)
 	}
 }
 
@@ -107,26 +83,19 @@ func TestLicensesOfAnOlderStoreAreKept(t *testing.T) {
 		}{
 			{"3", "a.example", "", 700}, {"1", "a.example", "moved", 700}, {"2", "a.example", "revoked", 700}, {"4", "b.example", "", 700}, {"5", "a.example", "", 800},
 		} {
-			if err := insert(old, "code_digest", l.id, l.code, l.domain, l.ended); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, insert(old, "code_digest", l.id, l.code, l.domain, l.ended))
 		}
 		fresh := openMigrated(t, at, Schemas)
 		var got []string
-		err := fresh.EachLicense(t.Context(), func(l Licensed) error {
+		must.Do(t, fresh.EachLicense(t.Context(), func(l Licensed) error {
 			got = append(got, fmt.Sprintln(l.License.ID, l.PurchaseID, l.Digest, l.Domain, l.Wildcard, l.Ended, l.IssuedAt.Day(), l.EndedAt.Month(), l.Claim))
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		want := []string{
 			"1 1 700 a.example true moved 1 February \n", "2 1 700 a.example true revoked 2 February \n",
 			"3 1 700 a.example true  3 January \n", "4 1 700 b.example true  4 January \n", "5 2 800 a.example true  5 January \n",
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff(want, got), "")
 		for id, rule := range map[string]struct {
 			purchase      int
 			domain, ended string

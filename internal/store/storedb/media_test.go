@@ -7,6 +7,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -17,13 +19,9 @@ func TestASweepAndAnUploadExcludeEachOther(t *testing.T) {
 		later := countersign.At(day.Add(25 * time.Hour))
 		for _, name := range []string{"swept", "used"} {
 			m := Medium{Name: name, WorkspaceID: ada, Kind: MediumFile, CreatedAt: sqldb.Time{Time: day.Time}}
-			if err := d.AddMedium(t.Context(), m); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, d.AddMedium(t.Context(), m))
 		}
-		if err := d.UseMedium(t.Context(), Medium{Name: "used"}); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, d.UseMedium(t.Context(), Medium{Name: "used"}))
 		for name, want := range map[string]bool{"swept": true, "used": false} {
 			if swept, err := d.SetMediumUnused(t.Context(), name, day, later); err != nil || swept != want {
 				t.Errorf("%s: swept %t, %v", name, swept, err)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/google/go-cmp/cmp"
 )
@@ -13,11 +15,7 @@ import (
 // ids lists the ids of all purchases in the order of their digests, 0 for none.
 func ids(t *testing.T, db *DB) []int64 {
 	t.Helper()
-	list, err := sqldb.List(t.Context(), db.Queries, sqldb.Value[int64], `SELECT coalesce(id, 0) FROM purchases ORDER BY code_digest`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
+	return must.Get(sqldb.List(t.Context(), db.Queries, sqldb.Value[int64], `SELECT coalesce(id, 0) FROM purchases ORDER BY code_digest`))(t)
 }
 
 func TestPurchasesOfAnOlderStoreGetIDs(t *testing.T) {
@@ -25,9 +23,7 @@ func TestPurchasesOfAnOlderStoreGetIDs(t *testing.T) {
 		old := openMigrated(t, at, before(t, "00001_store", "00002_licenses"))
 		oldPurchases(t, old, 900, 5, 70)
 		fresh := openMigrated(t, at, Schemas)
-		if diff := cmp.Diff([]int64{1, 2, 3}, ids(t, fresh)); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff([]int64{1, 2, 3}, ids(t, fresh)), "")
 		p, err := fresh.PurchaseByID(t.Context(), 3)
 		if err != nil || p.Digest != 900 {
 			t.Fatalf("%+v, %v", p, err)
@@ -55,20 +51,13 @@ func TestTheNumberingGoesOnWhereItWas(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		db := openMigrated(t, at, Schemas)
 		oldPurchases(t, db, 10, 20, 30, 40)
-		if _, err := db.Exec(t.Context(), `UPDATE purchases SET id = code_digest / 10 + 3 WHERE code_digest IN (20, 30)`); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(db.Exec(t.Context(), `UPDATE purchases SET id = code_digest / 10 + 3 WHERE code_digest IN (20, 30)`))(t)
 		for range 2 {
 			var told []int64
-			err := db.DB.DB().Session(t.Context(), func(session *sqldb.DB) error {
+			must.Do(t, db.DB.DB().Session(t.Context(), func(session *sqldb.DB) error {
 				return numberPurchases(t.Context(), session, func(done, total int64) { told = append(told, done, total) })
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff([]int64{7, 5, 6, 8}, ids(t, db)); diff != "" {
-				t.Error(diff)
-			}
+			}))
+			expect.Equal(t, cmp.Diff([]int64{7, 5, 6, 8}, ids(t, db)), "")
 			if n := len(told); told[n-2] != 4 || told[n-1] != 4 {
 				t.Errorf("progress %v", told)
 			}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/google/go-cmp/cmp"
 )
@@ -22,7 +24,7 @@ func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 			query = `SELECT table_name, column_name, data_type, is_nullable = 'YES' FROM information_schema.columns
 				WHERE table_schema = current_schema() AND table_name NOT LIKE '%_versions'`
 		}
-		list, err := sqldb.List(t.Context(), db.Queries, func(r sqldb.Row) (string, error) {
+		list := must.Get(sqldb.List(t.Context(), db.Queries, func(r sqldb.Row) (string, error) {
 			var table, column, kind string
 			var nullable bool
 			err := r.Scan(&table, &column, &kind, &nullable)
@@ -30,10 +32,7 @@ func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 				kind = of
 			}
 			return fmt.Sprintf("%s.%s %s, nullable %t", table, column, strings.ToLower(kind), nullable), err
-		}, query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, query))(t)
 		slices.Sort(list)
 		columns[at.Engine] = list
 	})
@@ -43,7 +42,5 @@ func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 	if columns[dbtest.Postgres] == nil {
 		return // its subtest was skipped, and says why
 	}
-	if diff := cmp.Diff(columns[dbtest.SQLite], columns[dbtest.Postgres]); diff != "" {
-		t.Error(diff)
-	}
+	expect.Equal(t, cmp.Diff(columns[dbtest.SQLite], columns[dbtest.Postgres]), "")
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -22,29 +24,17 @@ var day = func() countersign.Timestamp {
 // opened opens a database with the store's tables and the workspaces ada and bob.
 func opened(t *testing.T, at dbtest.DB) (d *DB, ada, bob int64) {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "store.db"), Schemas: Schemas})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, "store.db"), Schemas: Schemas}))(t)
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, db.Close())
 	})
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Migrate(t.Context()))
 	d = New(db)
 	var ids []int64
 	for _, name := range []string{"ada", "bob"} {
 		w := Workspace{Account: countersign.Account{Username: name, Currency: "USD", RegisteredAt: day}}
-		if err := d.AddWorkspace(t.Context(), w); err != nil {
-			t.Fatal(err)
-		}
-		made, err := d.Workspace(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.AddWorkspace(t.Context(), w))
+		made := must.Get(d.Workspace(t.Context(), name))(t)
 		ids = append(ids, made.ID)
 	}
 	return d, ids[0], ids[1]
@@ -106,9 +96,7 @@ func TestMoveTakesNothingFromAnotherWorkspace(t *testing.T) {
 			dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 				d, ada, bob := opened(t, at)
 				err := stageAndMove(t, d, c.workspace, c.item, c.purchase, func() {
-					if err := stageAndMove(t, d, "ada", itemNumber(1), codeNumber(1), func() {}); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, stageAndMove(t, d, "ada", itemNumber(1), codeNumber(1), func() {}))
 				})
 				if err == nil {
 					t.Error("the move went through")
@@ -134,15 +122,13 @@ func TestCodesOfOneDigestAreNotMixedUp(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		ctx := t.Context()
 		d, ada, _ := opened(t, at)
-		if err := stageAndMove(t, d, "ada", itemNumber(1), codeNumber(1), func() {}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stageAndMove(t, d, "ada", itemNumber(1), codeNumber(1), func() {}))
 		second := codeNumber(1)
 		second.Code = "another"
 		if err := stageAndMove(t, d, "ada", itemNumber(1), second, func() {}); err == nil {
 			t.Error("a second code took the place of the first")
 		}
-		err := d.Session(ctx, func(session *DB) error {
+		must.Do(t, d.Session(ctx, func(session *DB) error {
 			stage, err := session.NewStage(ctx)
 			if err != nil {
 				return err
@@ -163,10 +149,7 @@ func TestCodesOfOneDigestAreNotMixedUp(t *testing.T) {
 				t.Errorf("clashing lines %v, want %v", got, want)
 			}
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		if p, err := d.PurchaseByDigest(ctx, 1); err != nil || p.Code != codeNumber(1).Code || p.WorkspaceID != ada {
 			t.Errorf("purchase %+v, %v", p, err)
 		}
@@ -177,9 +160,7 @@ func TestMoveOfTheSameWorkspaceGoesThrough(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		d, _, _ := opened(t, at)
 		for range 2 {
-			if err := stageAndMove(t, d, "ada", itemNumber(1), codeNumber(1), func() {}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, stageAndMove(t, d, "ada", itemNumber(1), codeNumber(1), func() {}))
 		}
 	})
 }

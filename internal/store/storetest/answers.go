@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/prepared"
@@ -27,9 +28,7 @@ func FirstDifference(a, b string) string {
 func ItemsOf(t testing.TB, answer *prepared.Response) []countersign.Item {
 	t.Helper()
 	var all struct{ Items []countersign.Item }
-	if err := json.Unmarshal(answer.Plain.Body, &all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(answer.Plain.Body, &all))
 	return all.Items
 }
 
@@ -82,18 +81,12 @@ func Timestamp(text string) countersign.Timestamp {
 func Read(t testing.TB, v validation.Valid) countersign.Purchase {
 	t.Helper()
 	var p countersign.Purchase
-	if err := json.Unmarshal([]byte(v.Before+v.Item.Text()+v.After), &p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(v.Before+v.Item.Text()+v.After), &p))
 	return p
 }
 
 // MustJSON is the JSON of a value.
 func MustJSON(t testing.TB, v any) string {
 	t.Helper()
-	text, err := countersign.EncodeJSON(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(must.Get(countersign.EncodeJSON(v))(t))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -18,10 +19,7 @@ import (
 // Audits lists the audit log as "action workspace subject", oldest first.
 func (f *Fixture) Audits(t testing.TB) []string {
 	t.Helper()
-	list, err := f.DB().Audits(t.Context(), peopledb.AuditFilter{Limit: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(f.DB().Audits(t.Context(), peopledb.AuditFilter{Limit: 1000}))(t)
 	var texts []string
 	for _, a := range slices.Backward(list) {
 		texts = append(texts, strings.TrimSpace(string(a.Action)+" "+a.Workspace+" "+a.Subject))
@@ -43,61 +41,40 @@ func (f *Fixture) NewestAudit(t testing.TB) peopledb.Audit {
 func (f *Fixture) Execute(t testing.TB, statements ...string) {
 	t.Helper()
 	for _, statement := range statements {
-		if _, err := f.DB().Exec(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.DB().Exec(t.Context(), statement))(t)
 	}
 }
 
 // Rows counts the rows of a table.
 func (f *Fixture) Rows(t testing.TB, table string) int64 {
 	t.Helper()
-	n, err := sqldb.One(t.Context(), f.DB().Queries, sqldb.Value[int64], `SELECT count(*) FROM `+table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return must.Get(sqldb.One(t.Context(), f.DB().Queries, sqldb.Value[int64], `SELECT count(*) FROM `+table))(t)
 }
 
 // Dump reads all text and blobs of a table.
 func (f *Fixture) Dump(t testing.TB, table string) string {
 	t.Helper()
 	if f.At.Engine == dbtest.Postgres {
-		rows, err := sqldb.List(t.Context(), f.DB().Queries, sqldb.Value[string], `SELECT row_to_json(t)::text FROM "`+table+`" t`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(sqldb.List(t.Context(), f.DB().Queries, sqldb.Value[string], `SELECT row_to_json(t)::text FROM "`+table+`" t`))(t)
 		return strings.Join(rows, "\n")
 	}
 	path := filepath.Join(t.TempDir(), "copy.db")
-	err := f.DB().Session(t.Context(), func(session *storedb.DB) error { // which puts it in no transaction
+	must.Do(t, f.DB().Session(t.Context(), func(session *storedb.DB) error { // which puts it in no transaction
 		_, err := session.Exec(t.Context(), `VACUUM INTO $1`, path)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
+	}))
+	return string(must.Get(os.ReadFile(path))(t))
 }
 
 // Damage overwrites a SQLite file behind its second page, as a failing disk does.
 func Damage(t testing.TB, path string) {
 	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(path))(t)
 	const start = 2 * 4096
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err == nil {
 		_, err = file.WriteAt(bytes.Repeat([]byte("\xa5"), int(info.Size()-start)), start)
 		err = errors.Join(err, file.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/media"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -25,10 +26,7 @@ func CSVInto(workspace string, fields map[string]string) transfer.ImportOptions 
 // Purchase reads a purchase by its code.
 func (f *Fixture) Purchase(t testing.TB, code string) storedb.Purchase {
 	t.Helper()
-	r, err := f.Validation.Check(t.Context(), Operator, code)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(f.Validation.Check(t.Context(), Operator, code))(t)
 	return r.Purchase
 }
 
@@ -60,10 +58,7 @@ func (f *Fixture) ImportText(t testing.TB, file string, o transfer.ImportOptions
 	t.Helper()
 	var bad []Rejected
 	o.Bad = func(line int, reason string, _ []byte) { bad = append(bad, Rejected{line, reason}) }
-	report, err := f.Transfer.Import(t.Context(), Operator, strings.NewReader(file), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(f.Transfer.Import(t.Context(), Operator, strings.NewReader(file), o))(t)
 	return report, bad
 }
 
@@ -81,9 +76,7 @@ func (f *Fixture) MustImport(t testing.TB, file string) transfer.ImportReport {
 func (f *Fixture) MustExport(t testing.TB, withKeys bool) string {
 	t.Helper()
 	var out strings.Builder
-	if err := f.Transfer.Export(t.Context(), Operator, &out, withKeys); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Transfer.Export(t.Context(), Operator, &out, withKeys))
 	return out.String()
 }
 
@@ -160,19 +153,13 @@ func Begin(ctx context.Context, s *transfer.Service, a people.Actor, n transfer.
 // StartImport is Begin by the operator.
 func (f *Fixture) StartImport(t testing.TB, n transfer.NewImport, file string) int64 {
 	t.Helper()
-	id, err := Begin(t.Context(), f.Transfer, Operator, n, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
+	return must.Get(Begin(t.Context(), f.Transfer, Operator, n, file))(t)
 }
 
 // Picture is a PNG of some width.
 func Picture(t testing.TB, width int) media.Upload {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewRGBA(image.Rect(0, 0, width, 2))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, image.NewRGBA(image.Rect(0, 0, width, 2))))
 	return media.Upload{Name: "../rain.png", From: &b}
 }

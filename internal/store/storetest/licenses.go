@@ -7,6 +7,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/license"
@@ -28,32 +29,17 @@ const Issuer = "https://store.example"
 // KeySet is the key set as clients read it.
 func (f *Fixture) KeySet(t testing.TB) *license.KeySet {
 	t.Helper()
-	d, err := f.Licensing.KeySet(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, err := license.ReadKeySet(d.Plain.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return keys
+	d := must.Get(f.Licensing.KeySet(t.Context()))(t)
+	return must.Get(license.ReadKeySet(d.Plain.Body))(t)
 }
 
 // Revoked lists the ids of the revoked licenses, as a client reads them.
 func (f *Fixture) Revoked(t testing.TB) []string {
 	t.Helper()
-	d, err := f.Licensing.RevokedList(t.Context(), Issuer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(f.Licensing.RevokedList(t.Context(), Issuer))(t)
 	var answer struct{ Data countersign.RevokedLicenses }
-	if err := json.Unmarshal(d.Plain.Body, &answer); err != nil {
-		t.Fatal(err)
-	}
-	list, err := license.OpenRevoked(answer.Data.List, f.KeySet(t), f.Clock.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(d.Plain.Body, &answer))
+	list := must.Get(license.OpenRevoked(answer.Data.List, f.KeySet(t), f.Clock.Now()))(t)
 	if list.Issuer != Issuer {
 		t.Errorf("the list is of %q", list.Issuer)
 	}
@@ -90,7 +76,5 @@ var LicensedStore = newTemplate(TwoShops + Lines(
 // Allow changes the license rule of an item.
 func (f *Fixture) Allow(t testing.TB, item int64, change func(*licensing.Rule)) {
 	t.Helper()
-	if _, err := f.Licensing.SetRule(t.Context(), Operator, item, change); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Licensing.SetRule(t.Context(), Operator, item, "", change))(t)
 }

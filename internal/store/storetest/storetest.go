@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -44,10 +45,7 @@ type Fixture struct {
 
 func fixtureOf(t testing.TB, s *store.Store, c *dbtest.Clock, at dbtest.DB) *Fixture {
 	return &Fixture{s, c, at, sync.OnceValue(func() *storedb.DB {
-		db, err := sqldb.Open(context.Background(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, store.DatabaseName), NoCreate: true, Schemas: storedb.Schemas})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := must.Get(sqldb.Open(context.Background(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, store.DatabaseName), NoCreate: true, Schemas: storedb.Schemas}))(t)
 		t.Cleanup(func() { _ = db.Close() })
 		return storedb.New(db)
 	})}
@@ -122,9 +120,7 @@ func Shops(t *testing.T, fn func(t *testing.T, f *Fixture)) {
 func (f *Fixture) FillKeyCache(t testing.TB) {
 	t.Helper()
 	f.Validation.Watchers()[0].Live()
-	if err := f.Validation.FillKeys(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Validation.FillKeys(t.Context()))
 }
 
 // FeedLive reports when changes by others arrive at a store that has a database.
@@ -149,9 +145,7 @@ func (f *Fixture) Start(t testing.TB, database *sqldb.DB) {
 		}
 	})
 	Await(t, live)
-	if err := f.Validation.FillKeys(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Validation.FillKeys(t.Context()))
 }
 
 // Await receives from a channel. The time is a guard against a test that hangs,
@@ -221,10 +215,7 @@ func OptionsOf(at dbtest.DB, c *dbtest.Clock) store.Options {
 // Opened opens a store without preparing it, and closes it with the test.
 func Opened(t testing.TB, o store.Options) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(store.Open(t.Context(), o))(t)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -237,8 +228,6 @@ func Opened(t testing.TB, o store.Options) *store.Store {
 func Open(t testing.TB, db dbtest.DB, o store.Options) *store.Store {
 	t.Helper()
 	s := Opened(t, optionsOf(db, o))
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Prepare(t.Context()))
 	return s
 }

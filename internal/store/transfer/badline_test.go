@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
@@ -163,9 +165,7 @@ func TestEveryBadLineIsRefusedWithItsReason(t *testing.T) {
 			t.Errorf("report %+v", report)
 		}
 		for table, want := range map[string]int64{"workspaces": 2, "items": 3, "purchases": 3, "keys": 2} {
-			if got := f.Rows(t, table); got != want {
-				t.Errorf("%d %s, want the %d of the good lines", got, table, want)
-			}
+			expect.Equalf(t, f.Rows(t, table), want, "%s of the good lines", table)
 		}
 	})
 }
@@ -216,16 +216,13 @@ func FuzzImportFile(f *testing.F) {
 	s.MustImport(f, before)
 	f.Fuzz(func(t *testing.T, file []byte) {
 		numbers := map[int]bool{}
-		report, err := s.Transfer.Import(t.Context(), storetest.Operator, bytes.NewReader(file), transfer.ImportOptions{DryRun: true, SkipBad: true,
+		report := must.Get(s.Transfer.Import(t.Context(), storetest.Operator, bytes.NewReader(file), transfer.ImportOptions{DryRun: true, SkipBad: true,
 			Bad: func(line int, reason string, _ []byte) {
 				if line < 1 || reason == "" || numbers[line] {
 					t.Errorf("line %d: %q, told before: %t", line, reason, numbers[line])
 				}
 				numbers[line] = true
-			}})
-		if err != nil {
-			t.Fatal(err)
-		}
+			}}))(t)
 		moved := func(m transfer.Moved) int64 { return m.New + m.Changed + m.Same + m.Repeated }
 		good := moved(report.Workspaces) + moved(report.Keys) + moved(report.Items) + moved(report.Purchases) + moved(report.LicenseKeys) + moved(report.Licenses)
 		if report.Bad != len(numbers) || good != int64(report.Lines-report.Bad) {

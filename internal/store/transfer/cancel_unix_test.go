@@ -9,8 +9,10 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
 
@@ -25,9 +27,7 @@ func whileReading(t *testing.T, f *storetest.Fixture, during func()) {
 	if err == nil {
 		err = syscall.Mkfifo(path, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
@@ -49,17 +49,13 @@ func TestACancelledImportWritesNothing(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		before := f.MustExport(t, false)
 		queued := f.StartImport(t, storetest.Uploaded, storetest.KilledSales())
-		if err := f.Transfer.Cancel(t.Context(), storetest.Operator, queued); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Transfer.Cancel(t.Context(), storetest.Operator, queued))
 		if got := uploads(t, f); len(got) != 0 {
 			t.Errorf("uploads %q", got)
 		}
 		running := f.StartImport(t, storetest.Uploaded, storetest.KilledSales())
 		whileReading(t, f, func() {
-			if err := f.Transfer.Cancel(t.Context(), storetest.Operator, running); err != nil {
-				t.Error(err)
-			}
+			expect.NoError(t, f.Transfer.Cancel(t.Context(), storetest.Operator, running))
 		})
 		if job, err := f.Transfer.Progress(t.Context(), storetest.Operator, running); err != nil || job.State != jobs.Cancelled {
 			t.Errorf("%+v, %v", job, err)
@@ -73,8 +69,6 @@ func TestACancelledImportWritesNothing(t *testing.T) {
 		if err := f.Transfer.Cancel(t.Context(), storetest.Operator, running); !fault.HasCode(err, "job_ended") {
 			t.Errorf("a second time: %v", err)
 		}
-		if n := strings.Count(strings.Join(f.Audits(t), "\n"), "store.cancel_import"); n != 2 {
-			t.Errorf("%d lines of audit", n)
-		}
+		expect.Equalf(t, strings.Count(strings.Join(f.Audits(t), "\n"), "store.cancel_import"), 2, "lines of audit")
 	})
 }

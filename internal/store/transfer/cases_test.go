@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
@@ -65,10 +66,7 @@ func TestFilesAsTheyAreFound(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, storetest.Lines(storetest.ItemText("ada", 1229, `"name":"Shop Theme"`)))
 		for _, c := range cases {
-			text, err := os.ReadFile(filepath.Join("testdata", "cases", c.file))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(filepath.Join("testdata", "cases", c.file)))(t)
 			var bad []storetest.Rejected
 			o := transfer.ImportOptions{SkipBad: true, Bad: func(line int, reason string, _ []byte) {
 				bad = append(bad, storetest.Rejected{Line: line, Reason: reason})
@@ -125,22 +123,11 @@ func reasonsOf(bad []storetest.Rejected) (all []string) {
 func rejectedOnPage(t *testing.T, f *storetest.Fixture, name string, o transfer.CSVOptions, text string) string {
 	t.Helper()
 	n := transfer.NewImport{File: name, Workspace: "ada", SkipBad: true, DryRun: true, CSV: o}
-	upload, err := f.Transfer.Upload(t.Context(), storetest.Operator, n, strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	job, err := f.Transfer.Confirm(t.Context(), storetest.Operator, upload, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	upload := must.Get(f.Transfer.Upload(t.Context(), storetest.Operator, n, strings.NewReader(text)))(t)
+	job := must.Get(f.Transfer.Confirm(t.Context(), storetest.Operator, upload, n))(t)
 	storetest.RunJobs(t, f.Transfer.Queue())
-	rows, err := f.Transfer.Rejected(t.Context(), storetest.Operator, job, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Transfer.Discard(t.Context(), storetest.Operator, upload); err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(f.Transfer.Rejected(t.Context(), storetest.Operator, job, 100))(t)
+	must.Do(t, f.Transfer.Discard(t.Context(), storetest.Operator, upload))
 	var all []string
 	for _, row := range rows {
 		all = append(all, row.Reason)

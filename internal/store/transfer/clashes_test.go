@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
@@ -35,18 +36,14 @@ func TestImportsTellLittleOfTheCodesOfOthers(t *testing.T) {
 		f.Purchase(t, "hers")
 		for name, guesses := range map[string][]string{"of another": guessed[100:101], "of nobody": {storetest.PurchaseText("ada", 1, "nobody's")}} {
 			storetest.WantError(t, try(&told, dry, guesses...), "code_clashes")
-			if told != 100 {
-				t.Errorf("%s: %d told", name, told)
-			}
+			expect.Equalf(t, told, 100, "%s: told", name)
 		}
 		if _, bad := f.ImportText(t, storetest.Lines(guessed...), transfer.ImportOptions{DryRun: true, Workspace: "ada"}); len(bad) != 150 {
 			t.Errorf("the operator is told of %d", len(bad))
 		}
 		f.Clock.Set(storetest.Noon.Add(time.Hour))
 		storetest.WantError(t, try(&told, dry, guessed...), "code_clashes")
-		if told != 100 {
-			t.Errorf("too many at once: %d told", told)
-		}
+		expect.Equalf(t, told, 100, "too many at once: told")
 		f.Clock.Set(storetest.Noon.Add(2 * time.Hour))
 		if err := try(&told, dry, guessed[0]); err != nil || told != 101 {
 			t.Errorf("later: %d told, %v", told, err)

@@ -9,7 +9,9 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -187,9 +189,7 @@ func TestColumnsAreRememberedByTheirHeader(t *testing.T) {
 			columns = append(columns, c.Name+"="+c.Field)
 		}
 		want := []string{"Ref=purchase_code", "Sold=date", "Notes=", "Item ID=item_id", "License=license_type", "Currency=currency"}
-		if diff := cmp.Diff(want, columns); diff != "" {
-			t.Error(diff)
-		}
+		expect.Equal(t, cmp.Diff(want, columns), "")
 		if _, err := import_("bob", nil, "code-4"); !fault.HasCode(err, "csv_columns") {
 			t.Errorf("another workspace uses it: %v", err)
 		}
@@ -211,13 +211,9 @@ func TestAMapOfSomeColumnsChangesThoseAlone(t *testing.T) {
 				t.Errorf("%s: %+v, %v", code, r.CSV, bad)
 			}
 		}
-		if got := codesAndStates(t, f); got != "A-001 active A-002 refunded A-003 refunded A-004 refunded" {
-			t.Error(got)
-		}
+		expect.Equal(t, codesAndStates(t, f), "A-001 active A-002 refunded A-003 refunded A-004 refunded")
 		f.ImportText(t, file("A-005", "bezahlt"), o(nil))
-		if got := f.Purchase(t, "A-005").Price; got != 500 {
-			t.Errorf("the column that was named last is %s", got)
-		}
+		expect.Equalf(t, f.Purchase(t, "A-005").Price, 500, "the column that was named last")
 	})
 }
 
@@ -287,11 +283,7 @@ func TestOfTenThousandRowsTheBadOnesComeBackWithTheirReasons(t *testing.T) {
 		run := func() transfer.ImportReport {
 			t.Helper()
 			reasons, rejects = map[int]string{}, nil
-			r, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(manySales()), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return r
+			return must.Get(f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(manySales()), o))(t)
 		}
 		o.DryRun = true
 		if r := run(); r.Written || r.Bad != 6 || r.Purchases.New != 9994 || r.Lines != 10_000 {

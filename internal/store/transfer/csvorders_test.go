@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
@@ -98,14 +99,10 @@ func TestTheTotalOfAnOrderStaysOutWhenOneOfItsRowsComesAgain(t *testing.T) {
 			t.Fatal(err, rejected)
 		}
 		f.ImportText(t, strings.Replace(rejected[0], "Them,", "Theme,", 1), intoTheme())
-		if got := pricesAndStates(t, f); got != "CODE-1 0.00 active, CODE-2 0.00 active" {
-			t.Error(got)
-		}
+		expect.Equal(t, pricesAndStates(t, f), "CODE-1 0.00 active, CODE-2 0.00 active")
 		f.ImportText(t, wooOrders("7 78.00 CODE-1 0 49.00", "7 78.00 CODE-2 0 29.00"), intoTheme())
 		f.ImportText(t, file, intoTheme())
-		if got := pricesAndStates(t, f); got != "CODE-1 49.00 active, CODE-2 29.00 active" {
-			t.Errorf("prices that the store has: %s", got)
-		}
+		expect.Equalf(t, pricesAndStates(t, f), "CODE-1 49.00 active, CODE-2 29.00 active", "prices that the store has")
 	})
 }
 
@@ -140,16 +137,12 @@ func TestAPartThatWasPaidBackTakesNoCodeByChance(t *testing.T) {
 				}
 				report, bad := f.ImportText(t, file, intoTheme())
 				wantLines(t, bad, c.bad)
-				if got := pricesAndStates(t, f); got != c.want {
-					t.Errorf("%s, want %s", got, c.want)
-				}
+				expect.Equal(t, pricesAndStates(t, f), c.want)
 				m, skipped := report.Purchases, 0
 				for _, s := range report.Skipped {
 					skipped += s.Count
 				}
-				if int(m.New+m.Repeated)+skipped+report.Bad != report.Lines+report.Split {
-					t.Errorf("the rows do not add up: %+v", report)
-				}
+				expect.Equalf(t, int(m.New+m.Repeated)+skipped+report.Bad, report.Lines+report.Split, "the rows do not add up: %+v", report)
 			})
 		})
 	}

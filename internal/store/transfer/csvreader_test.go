@@ -8,6 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -15,9 +17,7 @@ import (
 func rowsOf(t testing.TB, file string) (rows []string) {
 	t.Helper()
 	r := newCSVReader(strings.NewReader(file), "")
-	if _, err := r.header(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.header())(t)
 	for r.next() {
 		cells, err := r.cells()
 		if err != nil {
@@ -62,9 +62,7 @@ func TestRowsAreFoundWithTheirLines(t *testing.T) {
 func TestAQuoteThatNeverEndsIsReadInBoundedMemory(t *testing.T) {
 	file := "a,b\n\"1,2\n" + strings.Repeat("3,4\n", 4*maxLine/4)
 	r := newCSVReader(strings.NewReader(file), "")
-	if _, err := r.header(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.header())(t)
 	if !r.next() {
 		t.Fatal("no row")
 	}
@@ -184,9 +182,7 @@ func TestTheOrderOfDayAndMonthIsThatOfTheRowsThatHaveOne(t *testing.T) {
 		for cell := range strings.FieldsSeq(cells) {
 			seen.note(cell)
 		}
-		if got := seen.order(); got != want {
-			t.Errorf("%s: %q, want %q", cells, got, want)
-		}
+		expect.Equalf(t, seen.order(), want, "%s", cells)
 	}
 }
 

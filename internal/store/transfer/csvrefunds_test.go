@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
@@ -70,9 +71,7 @@ func TestAnUndoneFileOfRefundsDoesNotCount(t *testing.T) {
 				}
 				got = append(got, string(f.Purchase(t, sale).State))
 			}
-			if got := strings.Join(got, " "); got != c.want {
-				t.Errorf("%s: %s, want %s", c.steps, got, c.want)
-			}
+			expect.Equalf(t, strings.Join(got, " "), c.want, "%s", c.steps)
 			if after := f.MustExport(t, false); open == 0 && !strings.Contains(c.steps, "re") && after != before {
 				t.Errorf("%s: %s", c.steps, storetest.FirstDifference(before, after))
 			}
@@ -95,9 +94,7 @@ func TestAnUndoneSaleDoesNotLoseTheRefundsOfOtherFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.ImportText(t, refundFile(1, "b"), storetest.CSVInto("ada", nil))
-		if got := codesAndStates(t, f); got != "SALE-1 refunded" {
-			t.Errorf("25.00 of the sale that stayed, and 24.00: %s", got)
-		}
+		expect.Equalf(t, codesAndStates(t, f), "SALE-1 refunded", "25.00 of the sale that stayed, and 24.00")
 	})
 }
 

@@ -13,7 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -54,15 +56,8 @@ func isGood(code string) bool {
 // rows are the header and the rows of the file.
 func (s shopExport) rows(t *testing.T) [][]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "shops", s.name+".csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows
+	text := must.Get(os.ReadFile(filepath.Join("testdata", "shops", s.name+".csv")))(t)
+	return must.Get(csv.NewReader(bytes.NewReader(text)).ReadAll())(t)
 }
 
 func fileOf(rows [][]string) string {
@@ -84,9 +79,7 @@ func (s shopExport) checkSold(t *testing.T, f *storetest.Fixture, rows [][]strin
 	there := map[string]bool{}
 	for _, p := range purchasesOf(t, f) {
 		there[p.Code] = p.State == storedb.StateActive
-		if there[p.Code] != isGood(p.Code) {
-			t.Errorf("%s is %s", p.Code, p.State)
-		}
+		expect.Equalf(t, there[p.Code], isGood(p.Code), "%s is %s", p.Code, p.State)
 		if want := strings.HasPrefix(strings.ToLower(p.Code), "extended"); (p.License == "Extended") != want {
 			t.Errorf("the license of %s is %s", p.Code, p.License)
 		}
@@ -117,12 +110,10 @@ func isCode(text string) bool {
 
 func purchasesOf(t *testing.T, f *storetest.Fixture) (all []storedb.Purchase) {
 	t.Helper()
-	if err := f.Purchases(t.Context(), storetest.Operator, "ada", storedb.PurchaseFilter{}, func(p storedb.Purchase) error {
+	must.Do(t, f.Purchases(t.Context(), storetest.Operator, "ada", storedb.PurchaseFilter{}, func(p storedb.Purchase) error {
 		all = append(all, p)
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -133,9 +124,7 @@ func TestExportsOfShopsBecomeTheSalesThatWerePaidAndNotTakenBack(t *testing.T) {
 				rows := s.rows(t)
 				report, bad := f.ImportText(t, fileOf(rows), s.options())
 				wantLines(t, bad, s.bad)
-				if report.CSV.Shop != s.shop {
-					t.Errorf("recognized as %q", report.CSV.Shop)
-				}
+				expect.Equalf(t, report.CSV.Shop, s.shop, "recognized as")
 				skipped := 0
 				for _, one := range report.Skipped {
 					skipped += one.Count
@@ -205,14 +194,10 @@ func TestARefundInALaterFileTakesBackAnEarlierSale(t *testing.T) {
 		parts := [][]string{rows[0], row("REFUND0002", "-9,00", "Payment Refund", "SALE000002"), row("REFUND0005", "-30,00", "Payment Refund", "SALE000002")}
 		second, _ := f.ImportText(t, fileOf(parts), s.options())
 		f.ImportText(t, fileOf(parts), s.options())
-		if got := codesAndStates(t, f); got != "SALE000001 refunded SALE000002 active" {
-			t.Errorf("39 of 49 were paid back, in rows that two files have: %s", got)
-		}
+		expect.Equalf(t, codesAndStates(t, f), "SALE000001 refunded SALE000002 active", "39 of 49 were paid back, in rows that two files have")
 		rest := fileOf([][]string{rows[0], row("REFUND0006", "-10,00", "Payment Refund", "SALE000002")})
 		f.ImportText(t, rest, s.options())
-		if got := codesAndStates(t, f); got != "SALE000001 refunded SALE000002 refunded" {
-			t.Errorf("all was paid back, in three files: %s", got)
-		}
+		expect.Equalf(t, codesAndStates(t, f), "SALE000001 refunded SALE000002 refunded", "all was paid back, in three files")
 		sale := func(refund ...string) string {
 			return fileOf([][]string{rows[0], row("SALE000003", "49,00", "Website Payment", ""), row(refund[0], refund[1], "Payment Refund", "SALE000003")})
 		}
@@ -222,13 +207,9 @@ func TestARefundInALaterFileTakesBackAnEarlierSale(t *testing.T) {
 			t.Fatal(undone.ID, second.ID, err)
 		}
 		f.ImportText(t, sale("REFUND0009", "-23,99"), s.options())
-		if state := f.Purchase(t, "SALE000003").State; state != storedb.StateActive {
-			t.Errorf("48.99 of 49.00, without what was undone: %s", state)
-		}
+		expect.Equalf(t, f.Purchase(t, "SALE000003").State, storedb.StateActive, "48.99 of 49.00, without what was undone")
 		f.ImportText(t, sale("REFUND0010", "-0,01"), s.options())
-		if state := f.Purchase(t, "SALE000003").State; state != storedb.StateRefunded {
-			t.Errorf("all of a sale that each file has: %s", state)
-		}
+		expect.Equalf(t, f.Purchase(t, "SALE000003").State, storedb.StateRefunded, "all of a sale that each file has")
 		refunds := func(amounts ...string) map[int]string {
 			file := [][]string{rows[0]}
 			for _, amount := range amounts {
@@ -312,9 +293,7 @@ func TestARowThatNamesTwoLicensesIsRejected(t *testing.T) {
 		o.SkipBad = true
 		_, bad := f.ImportText(t, file, o)
 		wantLines(t, bad, wrong)
-		if got := codesAndLicenses(t, f); got != "CODE-10 Regular CODE-11 Regular CODE-12 Extended CODE-13 Extended CODE-14 Regular" {
-			t.Error(got)
-		}
+		expect.Equal(t, codesAndLicenses(t, f), "CODE-10 Regular CODE-11 Regular CODE-12 Extended CODE-13 Extended CODE-14 Regular")
 	})
 }
 

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -58,12 +60,8 @@ func TestOnlySalesThatWerePaidAndNotTakenBackAreGood(t *testing.T) {
 				for _, s := range report.Skipped {
 					skipped = append(skipped, fmt.Sprint(s.Word, " ", s.Count))
 				}
-				if got := strings.Join(skipped, " "); got != c.skipped {
-					t.Errorf("skipped %q, want %q", got, c.skipped)
-				}
-				if got := codesAndStates(t, f); got != c.want {
-					t.Errorf("%s, want %s", got, c.want)
-				}
+				expect.Equalf(t, strings.Join(skipped, " "), c.skipped, "skipped")
+				expect.Equal(t, codesAndStates(t, f), c.want)
 			})
 		})
 	}
@@ -72,13 +70,10 @@ func TestOnlySalesThatWerePaidAndNotTakenBackAreGood(t *testing.T) {
 func codesAndStates(t *testing.T, f *storetest.Fixture) string {
 	t.Helper()
 	var all []string
-	err := f.Purchases(t.Context(), storetest.Operator, "ada", store.PurchaseFilter{}, func(p store.Purchase) error {
+	must.Do(t, f.Purchases(t.Context(), storetest.Operator, "ada", store.PurchaseFilter{}, func(p store.Purchase) error {
 		all = append(all, p.Code+" "+string(p.State))
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	slices.Sort(all)
 	return strings.Join(all, " ")
 }
@@ -133,9 +128,7 @@ func TestOthersAreIgnoredTogether(t *testing.T) {
 		o.SkipBad = true
 		_, bad := f.ImportText(t, file, o)
 		wantLines(t, bad, map[int]string{3: "the cell has 2 purchase codes; write a row for each, or have the row split"})
-		if got := codesAndStates(t, f); got != "A active" {
-			t.Error(got)
-		}
+		expect.Equal(t, codesAndStates(t, f), "A active")
 	})
 }
 
@@ -190,9 +183,7 @@ func TestNothingThatAFileSaysAboutASaleIsDropped(t *testing.T) {
 				file := strings.TrimSuffix(header+","+c.header, ",") + "\n" + c.rows
 				report, bad := f.ImportText(t, file, transfer.ImportOptions{SkipBad: true, CSV: &c.o})
 				wantLines(t, bad, c.bad)
-				if got := codesAndStates(t, f); got != c.want {
-					t.Errorf("%s, want %s", got, c.want)
-				}
+				expect.Equal(t, codesAndStates(t, f), c.want)
 				skipped := 0
 				for _, s := range report.Skipped {
 					skipped += s.Count

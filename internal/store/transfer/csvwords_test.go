@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/countersign/countersign/internal/must"
 )
 
 // endless is a file whose rows never end, made by a function from their numbers.
@@ -41,10 +43,7 @@ func TestAPreviewReadsAFileOfAnySizeInBoundedMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newCSVReader(io.MultiReader(strings.NewReader(c.header+"\n"), &endless{row: c.row}), "")
-			header, err := r.header()
-			if err != nil {
-				t.Fatal(err)
-			}
+			header := must.Get(r.header())(t)
 			p := newCSVPlan(header, &CSVOptions{})
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
@@ -31,9 +33,7 @@ func TestRowsInAnotherEncodingComeBackInColumns(t *testing.T) {
 				o.SkipBad, o.CSV.Encoding = true, c.encoding
 				file := ""
 				o.Bad = func(_ int, _ string, raw []byte) { file += string(raw) + "\n" }
-				if _, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(header+"\n"+c.rows), o); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(header+"\n"+c.rows), o))(t)
 				if want := header + ",reason\n" + c.rejected; strings.TrimPrefix(file, "\ufeff") != want {
 					t.Errorf("%q, want %q", file, want)
 				}
@@ -45,9 +45,7 @@ func TestRowsInAnotherEncodingComeBackInColumns(t *testing.T) {
 					got = append(got, p.Code+" "+p.BuyerName)
 				}
 				slices.Sort(got)
-				if got := strings.Join(got, ", "); got != c.want {
-					t.Errorf("%s, want %s", got, c.want)
-				}
+				expect.Equal(t, strings.Join(got, ", "), c.want)
 			})
 		})
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -33,9 +35,7 @@ func fill(t *testing.T, f *storetest.Fixture) {
 	if _, _, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.RevokeKey(t.Context(), storetest.Operator, k.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.RevokeKey(t.Context(), storetest.Operator, k.ID))(t)
 }
 
 // Export, import into an empty store, export: the same bytes, on either engine
@@ -73,9 +73,7 @@ func TestExportIsInTheOrderOfNaturalKeys(t *testing.T) {
 				Username     string
 				PurchaseCode string `json:"purchase_code"`
 			}
-			if err := json.Unmarshal([]byte(line), &names); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(line), &names))
 			kinds = append(kinds, names.Type)
 			switch names.Type {
 			case "workspace":
@@ -96,9 +94,7 @@ func TestExportIsInTheOrderOfNaturalKeys(t *testing.T) {
 func TestExportOfAnEmptyStoreIsEmpty(t *testing.T) {
 	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
 		for _, withKeys := range []bool{false, true} {
-			if got := f.MustExport(t, withKeys); got != "" {
-				t.Errorf("with keys: %t: %q", withKeys, got)
-			}
+			expect.Equalf(t, f.MustExport(t, withKeys), "", "with keys: %t", withKeys)
 		}
 	})
 }
@@ -107,17 +103,13 @@ func TestValuesOfKeysAreExportedOnlyWhenAskedFor(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		k, first := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		_, second, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		audits := len(f.Audits(t))
 		without := f.MustExport(t, false)
 		if strings.Contains(without, first) || strings.Contains(without, second) || !strings.Contains(without, `"name":"web"`) {
 			t.Errorf("without values: %s", without)
 		}
-		if len(f.Audits(t)) != audits {
-			t.Error("an export without values is written down")
-		}
+		expect.Equalf(t, len(f.Audits(t)), audits, "an export without values is written down")
 		with := f.MustExport(t, true)
 		if !strings.Contains(with, `"key":"`+second+`"`) || !strings.Contains(with, `"previous_key":"`+first+`"`) {
 			t.Errorf("with values: %s", with)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -31,9 +33,7 @@ func TestTheSameFileTwiceChangesNothing(t *testing.T) {
 		want = transfer.ImportReport{
 			Lines: first.Lines, Written: true, Workspaces: same(first.Workspaces), Keys: same(first.Keys), Items: same(first.Items), Purchases: same(first.Purchases),
 		}
-		if diff := cmp.Diff(want, second); diff != "" {
-			t.Errorf("the second import: %s", diff)
-		}
+		expect.Equalf(t, cmp.Diff(want, second), "", "the second import")
 		if f.MustExport(t, true) != exported || f.Rows(t, "items")+f.Rows(t, "purchases") != dumped {
 			t.Error("the second import changed the store")
 		}
@@ -150,26 +150,19 @@ func TestClashOfCodes(t *testing.T) {
 				var numbers []int
 				for _, r := range bad {
 					numbers = append(numbers, r.Line)
-					if r.Reason != taken {
-						t.Errorf("line %d: %s", r.Line, r.Reason)
-					}
+					expect.Equalf(t, r.Reason, taken, "line %d", r.Line)
 				}
 				if !slices.Equal(numbers, c.bad) || report.Bad != len(c.bad) {
 					t.Errorf("bad lines %v, want %v", numbers, c.bad)
 				}
 				var got []string
 				for _, workspace := range []string{"ada", "bob"} {
-					err := f.Purchases(t.Context(), storetest.Operator, workspace, store.PurchaseFilter{}, func(p store.Purchase) error {
+					must.Do(t, f.Purchases(t.Context(), storetest.Operator, workspace, store.PurchaseFilter{}, func(p store.Purchase) error {
 						got = append(got, workspace, storetest.Text(int(p.ItemID)), p.Code)
 						return nil
-					})
-					if err != nil {
-						t.Fatal(err)
-					}
+					}))
 				}
-				if strings.Join(got, " ") != c.want {
-					t.Errorf("purchases %s, want %s", strings.Join(got, " "), c.want)
-				}
+				expect.Equalf(t, strings.Join(got, " "), c.want, "purchases")
 			})
 		})
 	}
@@ -180,15 +173,10 @@ func TestBadLinesComeWithTheirTexts(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		file := []string{"nonsense", storetest.PurchaseText("ada", 1, "code"), "", storetest.PurchaseText("bob", 3, "CODE"), `{"type":"x"}`}
 		got := map[int]string{}
-		_, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(storetest.Lines(file...)), transfer.ImportOptions{
+		must.Get(f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(storetest.Lines(file...)), transfer.ImportOptions{
 			Bad: func(line int, _ string, raw []byte) { got[line] = string(raw) },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(map[int]string{1: file[0], 4: file[3], 5: file[4]}, got); diff != "" {
-			t.Error(diff)
-		}
+		}))(t)
+		expect.Equal(t, cmp.Diff(map[int]string{1: file[0], 4: file[3], 5: file[4]}, got), "")
 	})
 }
 
@@ -239,17 +227,12 @@ func TestTimeOfAChangedState(t *testing.T) {
 						t.Errorf("the second time: %+v", again.Purchases)
 					}
 				}
-				shown, err := f.Validation.Show(t.Context(), storetest.Operator, "code")
-				if err != nil {
-					t.Fatal(err)
-				}
+				shown := must.Get(f.Validation.Show(t.Context(), storetest.Operator, "code"))(t)
 				got := string(shown.Purchase.State)
 				if !shown.Purchase.StateAt.IsZero() {
 					got += " " + shown.Purchase.StateAt.String()
 				}
-				if got != c.want {
-					t.Errorf("%s, want %s", got, c.want)
-				}
+				expect.Equal(t, got, c.want)
 			})
 		})
 	}
@@ -264,9 +247,5 @@ func mustImportSample(t testing.TB, f *storetest.Fixture, o sample.Options) {
 // sampleText is the sample shop as JSON Lines.
 func sampleText(t testing.TB, o sample.Options) string {
 	t.Helper()
-	text, err := io.ReadAll(sample.Reader(o))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(must.Get(io.ReadAll(sample.Reader(o)))(t))
 }

@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
@@ -69,9 +71,7 @@ func TestAnImportRunsAsAJob(t *testing.T) {
 		}
 		storetest.RunJobs(t, f.Transfer.Queue())
 		wantImported(t, f, id)
-		if got := f.NewestAudit(t).After; got != fmt.Sprintf("created %d, updated 0, rejected 2", storetest.KilledRows-2) {
-			t.Errorf("audit %q", got)
-		}
+		expect.Equalf(t, f.NewestAudit(t).After, fmt.Sprintf("created %d, updated 0, rejected 2", storetest.KilledRows-2), "audit")
 		if job, err = f.Transfer.Progress(t.Context(), storetest.Operator, id); err != nil || job.State != jobs.Done || job.EndedAt.IsZero() {
 			t.Errorf("%+v, %v", job, err)
 		}
@@ -86,9 +86,7 @@ func TestAnImportRunsAsAJob(t *testing.T) {
 			t.Errorf("%+v, %v", undone, err)
 		}
 		f.Clock.Set(storetest.Noon.Add(24 * time.Hour))
-		if err := f.Transfer.Queue().Prune(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Transfer.Queue().Prune(t.Context()))
 		if _, err := f.Transfer.Progress(t.Context(), storetest.Operator, id); !fault.HasCode(err, "job_not_found") {
 			t.Errorf("after a day: %v", err)
 		}
@@ -117,17 +115,13 @@ func TestAKilledImportJobIsDoneByTheNextProcess(t *testing.T) {
 				storetest.RunJobs(t, g.Transfer.Queue())
 				if len(all) == 0 { // killed before it was written
 					outcomes["none"]++
-					if got := g.Rows(t, "purchases"); got != 1 {
-						t.Errorf("step %d: %d purchases without a job", step, got)
-					}
+					expect.Equalf(t, g.Rows(t, "purchases"), 1, "step %d: purchases without a job", step)
 				} else {
 					outcomes[string(all[0].State)]++
 					wantImported(t, g, all[0].ID)
 				}
 				g.Clock.Set(time.Now().Add(2 * time.Hour)) // the time of files
-				if err := g.Transfer.SweepUploads(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, g.Transfer.SweepUploads(t.Context()))
 				if got := uploads(t, g); slices.ContainsFunc(got, isUpload) {
 					t.Errorf("step %d: uploads %q are left", step, got)
 				}
@@ -170,16 +164,12 @@ func TestAnImportOfAnotherFolderWaitsForItsProcess(t *testing.T) {
 	f := storetest.Prepared(t, storetest.TwoShopsStore.New(t, dbtest.Postgres))
 	id := f.StartImport(t, storetest.Uploaded, storetest.KilledSales())
 	aside := filepath.Join(f.At.Dir, "aside")
-	if err := os.Rename(filepath.Join(f.At.Dir, "uploads"), aside); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(f.At.Dir, "uploads"), aside))
 	storetest.RunJobs(t, f.Transfer.Queue())
 	if job, err := f.Transfer.Progress(t.Context(), storetest.Operator, id); err != nil || job.State != jobs.Queued {
 		t.Errorf("%+v, %v", job, err)
 	}
-	if err := os.Rename(aside, filepath.Join(f.At.Dir, "uploads")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(aside, filepath.Join(f.At.Dir, "uploads")))
 	g := f.Again(t)
 	storetest.RunJobs(t, g.Transfer.Queue())
 	if job, err := g.Transfer.Progress(t.Context(), storetest.Operator, id); err != nil || job.State != jobs.Done {

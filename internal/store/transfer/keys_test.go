@@ -7,6 +7,8 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -25,9 +27,7 @@ func TestImportedKeyIsKeptVerbatim(t *testing.T) {
 			if access, err := f.Validation.Authenticate(t.Context(), key, storetest.Client); err != nil || access.Actor.Item != 0 {
 				t.Errorf("%q opens %+v, %v", key, access, err)
 			}
-			if k.Class != store.ClassSecret {
-				t.Errorf("%q became %s: a line without a class is a secret key", key, k.Class)
-			}
+			expect.Equalf(t, k.Class, store.ClassSecret, "%q became: a line without a class is a secret key", key)
 		}
 	})
 }
@@ -85,9 +85,7 @@ func TestOldFileDoesNotUndoWhatWasDoneToAKey(t *testing.T) {
 		k := f.KeyNamed(t, "ada", "web")
 
 		_, fresh, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if report := f.MustImport(t, file); report.Keys.Same != 1 {
 			t.Errorf("after a rotation: %+v", report.Keys)
 		}
@@ -97,9 +95,7 @@ func TestOldFileDoesNotUndoWhatWasDoneToAKey(t *testing.T) {
 		storetest.WantError(t, err, "key_expired")
 
 		revoked, err := f.RevokeKey(t.Context(), storetest.Operator, k.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, line := range []string{file, storetest.Lines(storetest.KeyText("ada", "web", `"revoked_at":null`)), storetest.Lines(storetest.KeyText("ada", "web", `"revoked_at":"2027-01-01T00:00:00Z"`))} {
 			if report := f.MustImport(t, line); report.Keys.Same != 1 {
 				t.Errorf("after a revocation: %+v", report.Keys)
@@ -132,10 +128,7 @@ func TestRevocationIsNotLostToAnImportUnderWay(t *testing.T) {
 	k, _ := s.MustCreate(t, store.NewKey{Workspace: "ada"})
 	var revoked error
 	end := countersign.At(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
-	err := s.Transfer.ImportKey(t.Context(), "ada", "web", end, func() { _, revoked = other.RevokeKey(t.Context(), storetest.Operator, k.ID) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Transfer.ImportKey(t.Context(), "ada", "web", end, func() { _, revoked = other.RevokeKey(t.Context(), storetest.Operator, k.ID) }))
 	keys, err := s.Keys(t.Context(), storetest.Operator, "ada")
 	if err != nil || len(keys) != 1 {
 		t.Fatalf("%d keys, %v", len(keys), err)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
@@ -19,14 +21,9 @@ func TestLicensesComeAlongInExportAndImport(t *testing.T) {
 		one := f.Issue(t, "one", "*.shop.example")
 		f.Issue(t, "one", "localhost")
 		f.Issue(t, "two", "shop.example")
-		moved, err := f.Licensing.Move(t.Context(), storetest.Buyer, storetest.Issuer, "two", "", "new.example")
-		if err != nil {
-			t.Fatal(err)
-		}
+		moved := must.Get(f.Licensing.Move(t.Context(), storetest.Buyer, storetest.Issuer, "two", "", "new.example"))(t)
 		bobs := f.Issue(t, "bobs", "shop.example")
-		if _, err := f.Licensing.Revoke(t.Context(), storetest.Operator, bobs.License.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licensing.Revoke(t.Context(), storetest.Operator, bobs.License.ID))(t)
 		file := f.MustExport(t, false)
 		other := storetest.Prepared(t, dbtest.New(t, f.At.Engine))
 		report := other.MustImport(t, file)
@@ -40,16 +37,14 @@ func TestLicensesComeAlongInExportAndImport(t *testing.T) {
 			t.Errorf("the other store exports\n%s\nwant\n%s", got, file)
 		}
 		// The other store signs with a key of its own, and opens what this one signed.
-		if err := other.Opens(t, one); err != nil {
-			t.Error(err)
-		}
+		expect.NoError(t, other.Opens(t, one))
 		if again := other.Issue(t, "one", "shop.example"); again.License.ID != one.License.ID || other.Opens(t, again) != nil {
 			t.Error("not the license that was imported")
 		}
 		if got, want := other.Revoked(t), f.Revoked(t); !slices.Equal(got, want) {
 			t.Errorf("revoked: %v, want %v", got, want)
 		}
-		_, err = other.Licensing.Move(t.Context(), storetest.Buyer, storetest.Issuer, "two", moved.Domain, "third.example")
+		_, err := other.Licensing.Move(t.Context(), storetest.Buyer, storetest.Issuer, "two", moved.Domain, "third.example")
 		storetest.WantError(t, err, "moves_used")
 		_, err = other.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "bobs", "shop.example")
 		storetest.WantError(t, err, "purchase_not_found")
@@ -60,9 +55,7 @@ func TestAnOlderFileUndoesNoEndOfALicense(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		l := f.Issue(t, "one", "shop.example")
 		older := f.MustExport(t, false)
-		if _, err := f.Licensing.Move(t.Context(), storetest.Buyer, storetest.Issuer, "one", "", "new.example"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Licensing.Move(t.Context(), storetest.Buyer, storetest.Issuer, "one", "", "new.example"))(t)
 		newer := f.MustExport(t, false)
 		if report := f.MustImport(t, older); report.Licenses != (transfer.Moved{Same: 1}) {
 			t.Errorf("%+v", report.Licenses)
@@ -75,9 +68,7 @@ func TestAnOlderFileUndoesNoEndOfALicense(t *testing.T) {
 		if report := other.MustImport(t, newer); report.Licenses != (transfer.Moved{New: 1, Changed: 1}) {
 			t.Errorf("%+v", report.Licenses)
 		}
-		if got := other.MustExport(t, false); got != newer {
-			t.Error("the newer file did not bring the store up to date")
-		}
+		expect.Equalf(t, other.MustExport(t, false), newer, "the newer file did not bring the store up to date")
 	})
 }
 
@@ -115,9 +106,7 @@ func TestBadLinesOfLicenses(t *testing.T) {
 				t.Errorf("%s\n%v, want %q", c.line, bad, c.reason)
 			}
 		}
-		if f.Rows(t, "licenses") != 1 {
-			t.Errorf("%d licenses", f.Rows(t, "licenses"))
-		}
+		expect.Equalf(t, f.Rows(t, "licenses"), 1, "licenses")
 	})
 }
 
@@ -126,10 +115,7 @@ func TestBadLinesOfLicenses(t *testing.T) {
 func TestLicensingInLines(t *testing.T) {
 	storetest.Licensed(t, func(t *testing.T, f *storetest.Fixture) {
 		show := func() licensing.Rule {
-			i, err := f.ShowItem(t.Context(), storetest.Operator, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := must.Get(f.ShowItem(t.Context(), storetest.Operator, 1))(t)
 			return i.Licensing
 		}
 		if got := show(); got.RegularDomains != 1 || got.ExtendedDomains != 1 || got.MovesAYear != 3 || got.MoveWaitHours != 24 || got.Wildcard {

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
@@ -36,9 +38,7 @@ func TestAHeaderIsLimited(t *testing.T) {
 				t.Errorf("%s: %.2000v", c.name, err)
 			}
 			_, err = f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(c.header))
-			if refused := c.code == "csv_header"; refused != fault.HasCode(err, "csv_header") {
-				t.Errorf("%s, as an upload: %v", c.name, err)
-			}
+			expect.Equalf(t, c.code == "csv_header", fault.HasCode(err, "csv_header"), "%s, as an upload: %v", c.name, err)
 		}
 	})
 }
@@ -76,10 +76,7 @@ func TestFewImportsOfAWorkspaceWait(t *testing.T) {
 		}
 		var last int64
 		for range 10 {
-			id, err := start("ada")
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := must.Get(start("ada"))(t)
 			last = id
 		}
 		_, err := start("ada")
@@ -91,22 +88,16 @@ func TestFewImportsOfAWorkspaceWait(t *testing.T) {
 			t.Errorf("%d files", got)
 		}
 		waiting, err := f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, dry := range []bool{true, false} {
 			how := storetest.Uploaded
 			how.DryRun = dry
 			_, err = f.Transfer.Confirm(t.Context(), storetest.Operator, waiting, how)
 			storetest.WantError(t, err, "imports_waiting")
 		}
-		if err := f.Transfer.Cancel(t.Context(), storetest.Operator, last); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Transfer.Cancel(t.Context(), storetest.Operator, last))
 		id, err := f.Transfer.Confirm(t.Context(), storetest.Operator, waiting, storetest.Uploaded)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		storetest.RunJobs(t, f.Transfer.Queue())
 		if job, err := f.Transfer.Progress(t.Context(), storetest.Operator, id); err != nil || job.State != jobs.Done {
 			t.Errorf("%+v, %v", job, err)
@@ -125,24 +116,14 @@ func TestFewUploadsOfAWorkspaceWait(t *testing.T) {
 			return err
 		}
 		for range 10 {
-			if err := upload("ada"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, upload("ada"))
 		}
 		discarded := last
 		storetest.WantError(t, upload("ada"), "uploads_waiting")
-		if got := len(uploads(t, f)); got != 10 {
-			t.Errorf("%d files", got)
-		}
-		if err := upload("bob"); err != nil {
-			t.Errorf("another workspace: %v", err)
-		}
-		if err := f.Transfer.Discard(t.Context(), storetest.Operator, discarded); err != nil {
-			t.Fatal(err)
-		}
-		if err := upload("ada"); err != nil {
-			t.Errorf("when one was discarded: %v", err)
-		}
+		expect.Equalf(t, len(uploads(t, f)), 10, "files")
+		expect.NoErrorf(t, upload("bob"), "another workspace")
+		must.Do(t, f.Transfer.Discard(t.Context(), storetest.Operator, discarded))
+		expect.NoErrorf(t, upload("ada"), "when one was discarded")
 	})
 }
 

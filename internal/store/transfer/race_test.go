@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -28,10 +30,7 @@ func manyCodes(n int) string {
 // bobTakesItem7 creates an item of bob with the id of one that ada had.
 func bobTakesItem7(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
-	_, err := f.CreateItem(t.Context(), storetest.Operator, "bob", func(i *store.Item) error { i.ID, i.Name = 7, "Bob's"; return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.CreateItem(t.Context(), storetest.Operator, "bob", func(i *store.Item) error { i.ID, i.Name = 7, "Bob's"; return nil }))(t)
 }
 
 func TestAPurchaseWhoseItemWasRemovedWhileTheFileWasReadIsRejected(t *testing.T) {
@@ -56,9 +55,7 @@ func TestAPurchaseWhoseItemWasRemovedWhileTheFileWasReadIsRejected(t *testing.T)
 				if err != nil || r.Bad != 3 || r.Purchases != (transfer.Moved{}) || reasons["the item of this purchase was removed while the file was read"] != 3 {
 					t.Errorf("%+v, %v, %v", r, err, reasons)
 				}
-				if n := f.Rows(t, "purchases"); n != 0 {
-					t.Errorf("%d purchases", n)
-				}
+				expect.Equalf(t, f.Rows(t, "purchases"), 0, "purchases")
 			})
 		})
 	}
@@ -67,13 +64,9 @@ func TestAPurchaseWhoseItemWasRemovedWhileTheFileWasReadIsRejected(t *testing.T)
 func TestAnUndoGivesNoPurchaseAnItemOfAnotherWorkspace(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		added := f.MustImport(t, storetest.Lines(storetest.ItemText("ada", 7))).ID
-		if _, err := f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 7, License: "Regular", Code: "moved"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 7, License: "Regular", Code: "moved"}))(t)
 		moved := f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "moved"))).ID
-		if _, err := f.Transfer.Undo(t.Context(), storetest.Operator, added, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Transfer.Undo(t.Context(), storetest.Operator, added, false))(t)
 		bobTakesItem7(t, f)
 		report, err := f.Transfer.Undo(t.Context(), storetest.Operator, moved, true)
 		if err != nil || report.Purchases != (transfer.UndoCounts{Left: 1}) || len(report.Left) != 1 || report.Left[0].Reason != "item_removed" {
@@ -156,12 +149,8 @@ func TestWhatIsWrittenForAnItemThatAnUndoRemovesIsRefused(t *testing.T) {
 func awaitWaiting(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
 	for waiting := int64(0); waiting == 0; {
-		var err error
-		waiting, err = sqldb.One(t.Context(), f.DB().Queries, sqldb.Value[int64], `SELECT count(*) FROM pg_locks WHERE NOT granted
-			AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		waiting = must.Get(sqldb.One(t.Context(), f.DB().Queries, sqldb.Value[int64], `SELECT count(*) FROM pg_locks WHERE NOT granted
+			AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`))(t)
 	}
 }
 
@@ -181,8 +170,6 @@ func TestRefundsThatAnotherImportNotesWhileAFileIsReadAreNotOverlooked(t *testin
 			t.Errorf("the first: %v", err)
 		}
 		f.ImportText(t, refundFile(1, "a"), again)
-		if got := codesAndStates(t, f); got != "SALE-1 refunded" {
-			t.Errorf("when it is imported again: %s", got)
-		}
+		expect.Equalf(t, codesAndStates(t, f), "SALE-1 refunded", "when it is imported again")
 	})
 }

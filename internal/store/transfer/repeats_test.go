@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
@@ -71,9 +72,7 @@ func wantLines(t *testing.T, got []storetest.Rejected, want map[int]string) {
 			t.Errorf("line %d: %q, want %q", r.Line, r.Reason, part)
 		}
 	}
-	if len(got) != len(want) {
-		t.Errorf("%d lines were rejected, want %d: %v", len(got), len(want), got)
-	}
+	expect.Equalf(t, len(got), len(want), "lines were rejected: %v", got)
 }
 
 func TestOfOtherLinesThatContradictEachOtherTheFirstIsWritten(t *testing.T) {
@@ -89,9 +88,7 @@ func TestOfOtherLinesThatContradictEachOtherTheFirstIsWritten(t *testing.T) {
 		report, bad := f.ImportText(t, file, transfer.ImportOptions{SkipBad: true})
 		once := transfer.Moved{New: 1, Repeated: 1}
 		for name, m := range map[string]transfer.Moved{"workspaces": report.Workspaces, "keys": report.Keys, "items": report.Items, "purchases": report.Purchases, "licenses": report.Licenses} {
-			if m != once {
-				t.Errorf("%s: %+v, want %+v", name, m, once)
-			}
+			expect.Equalf(t, m, once, "%s", name)
 		}
 		wantLines(t, bad, map[int]string{
 			11: "the lines 1 and 11 have the same name and differ", 12: "the lines 2 and 12 have the same name and differ",

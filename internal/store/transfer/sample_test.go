@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -18,9 +20,7 @@ import (
 // newLeaf adds a workspace without items.
 func newLeaf(t *testing.T, f *storetest.Fixture, username, currency string) {
 	t.Helper()
-	if _, err := f.CreateWorkspace(t.Context(), storetest.Operator, store.Workspace{Account: countersign.Account{Username: username, Currency: currency}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.CreateWorkspace(t.Context(), storetest.Operator, store.Workspace{Account: countersign.Account{Username: username, Currency: currency}}))(t)
 }
 
 func mustLoadSample(t *testing.T, f *storetest.Fixture, workspace string) {
@@ -34,10 +34,7 @@ func mustLoadSample(t *testing.T, f *storetest.Fixture, workspace string) {
 // sold lists the purchases of a workspace, newest first.
 func sold(t *testing.T, f *storetest.Fixture, workspace string) []store.Purchase {
 	t.Helper()
-	page, err := f.ListPurchases(t.Context(), storetest.Operator, workspace, store.PurchaseFilter{Limit: 2000}, store.PurchasePlace{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(f.ListPurchases(t.Context(), storetest.Operator, workspace, store.PurchaseFilter{Limit: 2000}, store.PurchasePlace{}))(t)
 	return page.Purchases
 }
 
@@ -60,12 +57,8 @@ func TestSampleDataIsTakenBackAtAnyTime(t *testing.T) {
 		}
 		f.Clock.Set(storetest.Noon.AddDate(1, 0, 0))
 		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "later"))) // prunes imports of the year before
-		if err := f.Transfer.Prune(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.EndPurchase(t.Context(), storetest.Operator, "later", store.StateRevoked); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Transfer.Prune(t.Context()))
+		must.Get(f.EndPurchase(t.Context(), storetest.Operator, "later", store.StateRevoked))(t)
 		report, err := f.Transfer.RemoveSample(t.Context(), storetest.Operator, "leaf")
 		if want := (transfer.UndoCounts{Removed: 40}); err != nil || !report.Written || report.Items != want || report.Purchases.Removed != 1200 || len(report.Left) > 0 {
 			t.Errorf("%+v, %v", report, err)
@@ -94,20 +87,14 @@ func TestSampleDataThatWasChangedOrUsedStays(t *testing.T) {
 			t.Fatalf("%d items, %v", len(page.Items), err)
 		}
 		used, edited, keyed := page.Items[0].ID, page.Items[1].ID, page.Items[2].ID
-		if _, err := f.CreatePurchase(ctx, storetest.Operator, "leaf", store.Purchase{ItemID: used, License: countersign.LicenseRegular, Code: "somebody's"}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.EditItem(ctx, storetest.Operator, edited, func(i *store.Item, _ string) error { i.Name = "Mine"; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.CreatePurchase(ctx, storetest.Operator, "leaf", store.Purchase{ItemID: used, License: countersign.LicenseRegular, Code: "somebody's"}))(t)
+		must.Get(f.EditItem(ctx, storetest.Operator, edited, func(i *store.Item, _ string) error { i.Name = "Mine"; return nil }))(t)
 		f.MustCreate(t, store.NewKey{Workspace: "leaf", Name: "app", Class: store.ClassPublishable, Item: keyed})
 		active := slices.DeleteFunc(sold(t, f, "leaf"), func(p store.Purchase) bool {
 			return p.State != store.StateActive || slices.Contains([]int64{used, edited, keyed}, p.ItemID)
 		})
 		refunded, licensed := active[0], active[1]
-		if _, err := f.EndPurchase(ctx, storetest.Operator, refunded.Code, store.StateRefunded); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.EndPurchase(ctx, storetest.Operator, refunded.Code, store.StateRefunded))(t)
 		f.Issue(t, licensed.Code, "site.example")
 		report, err := f.Transfer.RemoveSample(ctx, storetest.Operator, "leaf")
 		if err != nil || !report.Written {
@@ -122,9 +109,7 @@ func TestSampleDataThatWasChangedOrUsedStays(t *testing.T) {
 			fmt.Sprint("item", refunded.ItemID): "has purchases or keys since", fmt.Sprint("item", licensed.ItemID): "has purchases or keys since",
 			fmt.Sprint("purchase", refunded.ID): "was changed since", fmt.Sprint("purchase", licensed.ID): "has a license since",
 		} {
-			if got[thing] != why {
-				t.Errorf("%s %q, want %q", thing, got[thing], why)
-			}
+			expect.Equalf(t, got[thing], why, "%s", thing)
 		}
 		var left []string
 		for _, p := range sold(t, f, "leaf") {

@@ -3,6 +3,8 @@ package transfer
 import (
 	"math"
 	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
 )
 
 func TestBitsByShape(t *testing.T) {
@@ -22,12 +24,8 @@ func TestBitsByShape(t *testing.T) {
 		{"nothing", "", 0, 0},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			if got := int(math.Round(CodeBits(c.text))); got != c.code {
-				t.Errorf("as a code: %d bits, want %d", got, c.code)
-			}
-			if got := int(math.Round(ShapeBits(c.text))); got != c.key {
-				t.Errorf("as a key: %d bits, want %d", got, c.key)
-			}
+			expect.Equalf(t, int(math.Round(CodeBits(c.text))), c.code, "as a code: bits")
+			expect.Equalf(t, int(math.Round(ShapeBits(c.text))), c.key, "as a key: bits")
 		})
 	}
 	if ShapeBits("0123456789abcdef0123456789abcdef") < SafeKeyBits {

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -35,9 +37,7 @@ func TestAnUndoneImportLeavesTheStoreAsItWas(t *testing.T) {
 		if got := f.Audits(t); !slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, "store.undo_import") }) {
 			t.Errorf("audit %q", got)
 		}
-		if got := f.NewestAudit(t).After; got != "removed 3, restored 3, left 0" {
-			t.Errorf("audit of the undo: %q", got)
-		}
+		expect.Equalf(t, f.NewestAudit(t).After, "removed 3, restored 3, left 0", "audit of the undo")
 		if _, err := f.Transfer.Undo(t.Context(), storetest.Operator, id, false); !fault.HasCode(err, "import_undone") {
 			t.Errorf("a second time: %v", err)
 		}
@@ -91,9 +91,7 @@ func TestAnUndoLeavesAloneWhatHasChangedSince(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			storetest.EitherShops(t, func(t *testing.T, f *storetest.Fixture) {
 				id, _, _ := f.ImportToUndo(t)
-				if err := c.act(t, f); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, c.act(t, f))
 				after := f.MustExport(t, false)
 				report, err := f.Transfer.Undo(t.Context(), storetest.Operator, id, false)
 				var left []string
@@ -128,12 +126,8 @@ func TestAnImportCanBeUndoneForADay(t *testing.T) {
 		if got := f.MustExport(t, false); got != after {
 			t.Error(storetest.FirstDifference(after, got))
 		}
-		if err := f.Transfer.Prune(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if n := f.Rows(t, "imports") + f.Rows(t, "import_items") + f.Rows(t, "import_purchases"); n != 0 {
-			t.Errorf("%d rows are left", n)
-		}
+		must.Do(t, f.Transfer.Prune(t.Context()))
+		expect.Equalf(t, f.Rows(t, "imports")+f.Rows(t, "import_items")+f.Rows(t, "import_purchases"), 0, "rows are left")
 		f.MustImport(t, storetest.BeforeImport)
 		if got := f.MustExport(t, false); got == before {
 			t.Error("an import removed something")
@@ -155,9 +149,7 @@ func TestOnlyImportsThatCanBeUndoneHaveAnID(t *testing.T) {
 		if r, bad := f.ImportText(t, storetest.Lines(storetest.ItemText("ada", 9)), transfer.ImportOptions{DryRun: true}); r.ID != 0 || len(bad) > 0 {
 			t.Errorf("a dry run: %+v", r)
 		}
-		if n := f.Rows(t, "imports"); n != 0 {
-			t.Errorf("%d imports", n)
-		}
+		expect.Equalf(t, f.Rows(t, "imports"), 0, "imports")
 		for name, call := range map[string]func(people.Actor) error{
 			"Imports": func(a people.Actor) error { _, err := f.Transfer.Imports(t.Context(), a); return err },
 			"Undo":    func(a people.Actor) error { _, err := f.Transfer.Undo(t.Context(), a, 1, false); return err },
@@ -180,9 +172,7 @@ func TestAnUndoIsServedAtOnce(t *testing.T) {
 		if !valid("new-1") || !valid("old-1") {
 			t.Fatal("not valid before the undo")
 		}
-		if _, err := f.Transfer.Undo(t.Context(), storetest.Operator, id, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.Transfer.Undo(t.Context(), storetest.Operator, id, false))(t)
 		if valid("new-1") || valid("old-1") || !valid("old-2") {
 			t.Error("the undo is not seen")
 		}

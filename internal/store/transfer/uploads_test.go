@@ -9,23 +9,19 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/store/transfer"
 )
 
 func TestAnUploadWaitsForADay(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
-		id, err := f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must.Get(f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales())))(t)
 		storetest.RunJobs(t, f.Transfer.Queue())
 		f.Clock.Set(storetest.Noon.Add(23 * time.Hour))
 		sweep := func(want int) {
 			t.Helper()
-			if err := f.Transfer.SweepUploads(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Transfer.SweepUploads(t.Context()))
 			waiting, err := f.Transfer.Uploads(t.Context(), storetest.Operator, "ada")
 			if got := uploads(t, f); err != nil || len(got) != want || len(waiting) != want {
 				t.Errorf("uploads %q, %+v, %v", got, waiting, err)
@@ -47,10 +43,7 @@ func TestAnUploadWaitsForADay(t *testing.T) {
 func TestAnUploadIsImportedOnce(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, storetest.Lines(storetest.PurchaseText("bob", 3, "taken")))
-		id, err := f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must.Get(f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales())))(t)
 		dry := storetest.Uploaded
 		dry.DryRun = true
 		tried, err1 := f.Transfer.Confirm(t.Context(), storetest.Operator, id, dry)
@@ -86,14 +79,8 @@ func TestAKilledUploadIsThereOrSwept(t *testing.T) {
 				f.MustImport(t, storetest.Lines(storetest.PurchaseText("bob", 3, "taken")))
 				last = storetest.Killed(t, f.At, "upload", step, 40)
 				g := storetest.WantWhole(t, f)
-				all, err := jobs.List(t.Context(), g.DB().Queries, "import")
-				if err != nil {
-					t.Fatal(err)
-				}
-				waiting, err := g.Transfer.Uploads(t.Context(), storetest.Operator, "ada")
-				if err != nil {
-					t.Fatal(err)
-				}
+				all := must.Get(jobs.List(t.Context(), g.DB().Queries, "import"))(t)
+				waiting := must.Get(g.Transfer.Uploads(t.Context(), storetest.Operator, "ada"))(t)
 				switch {
 				case len(all) == 0 && len(waiting) == 0:
 					outcomes["nothing"]++
@@ -111,9 +98,7 @@ func TestAKilledUploadIsThereOrSwept(t *testing.T) {
 					t.Errorf("step %d: %d purchases, want %d", step, got, want)
 				}
 				g.Clock.Set(time.Now().Add(25 * time.Hour)) // the time of files
-				if err := g.Transfer.SweepUploads(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, g.Transfer.SweepUploads(t.Context()))
 				if got := uploads(t, g); slices.ContainsFunc(got, isUpload) {
 					t.Errorf("step %d: uploads %q are left", step, got)
 				}

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -25,10 +27,7 @@ func TestManagersImportIntoTheirWorkspaceAlone(t *testing.T) {
 		manager := memberOf(t, f, "ada", store.RoleManager)
 		file := storetest.Lines(storetest.ItemText("ada", 70), storetest.PurchaseText("ada", 70, "hers"), storetest.ItemText("bob", 80), storetest.PurchaseText("bob", 3, "his"), storetest.ItemText("ada", 3),
 			storetest.WorkspaceText("eve"), storetest.KeyText("ada", "mine"))
-		id, err := storetest.Begin(t.Context(), f.Transfer, manager, storetest.UploadedAs("a.jsonl"), file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must.Get(storetest.Begin(t.Context(), f.Transfer, manager, storetest.UploadedAs("a.jsonl"), file))(t)
 		storetest.RunJobs(t, f.Transfer.Queue())
 		report, rejected, err := f.Transfer.Result(t.Context(), manager, id)
 		if err != nil || report.Items.New != 1 || report.Purchases.New != 1 || report.Bad != 5 || !report.Written {
@@ -36,9 +35,7 @@ func TestManagersImportIntoTheirWorkspaceAlone(t *testing.T) {
 		}
 		defer rejected.Close()
 		text, err := io.ReadAll(rejected)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, want := range []string{"line,reason,text\n", `3,"the line is of the workspace ""bob""; this import is into ada",`, "\n4,", "\n5,item 3 already exists", `a line of the type ""workspace""`, `a line of the type ""key""`} {
 			if !strings.Contains(string(text), want) {
 				t.Errorf("the rejected lines lack %q: %s", want, text)
@@ -77,10 +74,7 @@ func TestOnlyManagersOfAWorkspaceSeeItsImports(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		n := transfer.NewImport{File: "a.jsonl", Workspace: "ada"}
 		id := f.StartImport(t, n, storetest.Lines(storetest.ItemText("ada", 70)))
-		bob, err := f.Workspace(t.Context(), storetest.Operator, "bob")
-		if err != nil {
-			t.Fatal(err)
-		}
+		bob := must.Get(f.Workspace(t.Context(), storetest.Operator, "bob"))(t)
 		inBob := storetest.Operator
 		inBob.Workspace = bob.ID
 		cases := []struct {
@@ -126,9 +120,7 @@ func TestAnImportOfSomebodyWhoLostTheRightWritesNothing(t *testing.T) {
 	administrator := func(t *testing.T, f *storetest.Fixture) people.Actor {
 		a, another := memberOf(t, f, "ada", store.RoleViewer), memberOf(t, f, "bob", store.RoleViewer)
 		for _, user := range []int64{a.User, another.User} {
-			if _, err := f.People().SetAdministrator(t.Context(), storetest.Operator, user, true); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.People().SetAdministrator(t.Context(), storetest.Operator, user, true))(t)
 		}
 		a.Administrator = true
 		return a
@@ -156,15 +148,10 @@ func TestAnImportOfSomebodyWhoLostTheRightWritesNothing(t *testing.T) {
 			storetest.EitherShops(t, func(t *testing.T, f *storetest.Fixture) {
 				a, file := c.actor(t, f), storetest.Lines(storetest.PurchaseText("ada", 1, "late"))+strings.Repeat("\n", 200_000)
 				n := transfer.NewImport{File: "a.jsonl", Workspace: "ada"}
-				id, err := storetest.Begin(t.Context(), f.Transfer, a, n, file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				id := must.Get(storetest.Begin(t.Context(), f.Transfer, a, n, file))(t)
 				other := f.Again(t)
-				_, err = f.Transfer.Import(t.Context(), a, storetest.NewMeddler(strings.NewReader(file), func() {
-					if err := c.lose(t, other, a); err != nil {
-						t.Error(err)
-					}
+				_, err := f.Transfer.Import(t.Context(), a, storetest.NewMeddler(strings.NewReader(file), func() {
+					expect.NoError(t, c.lose(t, other, a))
 				}), transfer.ImportOptions{Workspace: "ada"})
 				if err == nil {
 					t.Error("an import under way went on")

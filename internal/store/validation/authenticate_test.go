@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
@@ -54,26 +56,18 @@ func makeValues(t *testing.T, f *storetest.Fixture, class store.Class, revoked, 
 	n.Name = fmt.Sprintf("%s %t %t %t", class, revoked, expired, passed)
 	k, earlier := f.MustCreate(t, n)
 	_, previous, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	overlap := time.Hour
 	if passed {
 		overlap = 0
 	}
 	_, current, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, overlap)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if expired {
-		if _, err := f.SetKeyExpiry(t.Context(), storetest.Operator, k.ID, countersign.At(storetest.Noon.Add(-time.Second))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.SetKeyExpiry(t.Context(), storetest.Operator, k.ID, countersign.At(storetest.Noon.Add(-time.Second))))(t)
 	}
 	if revoked {
-		if _, err := f.RevokeKey(t.Context(), storetest.Operator, k.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.RevokeKey(t.Context(), storetest.Operator, k.ID))(t)
 	}
 	return map[string]string{"current": current, "previous": previous, "earlier": earlier}
 }
@@ -98,9 +92,7 @@ func TestAuthenticateTruthTable(t *testing.T) {
 		ask := func(path string) {
 			for _, q := range questions {
 				access, err := f.Validation.Authenticate(t.Context(), q.token, storetest.Client)
-				if storetest.CodeOf(err) != q.want {
-					t.Errorf("%s: %s: code %q, want %q", path, q.name, storetest.CodeOf(err), q.want)
-				}
+				expect.Equalf(t, storetest.CodeOf(err), q.want, "%s: %s: code", path, q.name)
 				if (access.Actor != people.Actor{}) != (err == nil) {
 					t.Errorf("%s: %s: actor %+v beside the error %v", path, q.name, access.Actor, err)
 				}
@@ -135,9 +127,7 @@ func TestKeysThatDoNotOpen(t *testing.T) {
 			}
 			for _, c := range cases {
 				_, err := f.Validation.Authenticate(t.Context(), c.key, storetest.Client)
-				if storetest.CodeOf(err) != c.want {
-					t.Errorf("%s: %s: code %q, want %q", path, c.name, storetest.CodeOf(err), c.want)
-				}
+				expect.Equalf(t, storetest.CodeOf(err), c.want, "%s: %s: code", path, c.name)
 				if err != nil && storetest.MessageOf(err) != "Invalid request" {
 					t.Errorf("%s: %s: message %q", path, c.name, storetest.MessageOf(err))
 				}
@@ -150,9 +140,7 @@ func TestKeysThatDoNotOpen(t *testing.T) {
 func TestMistypedKeyIsNotLookedUp(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
-		if err := f.Validation.Database().Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Validation.Database().Close())
 		_, err := f.Validation.Authenticate(t.Context(), token[:len(token)-1]+"!", storetest.Client)
 		storetest.WantError(t, err, "key_unknown")
 		if _, err := f.Validation.Authenticate(t.Context(), token, storetest.Client); err == nil || storetest.CodeOf(err) == "key_unknown" {
@@ -201,10 +189,7 @@ func TestEndsAreReachedToTheSecond(t *testing.T) {
 func TestAccessOfAKey(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		switches := store.Switches{Always200: true, RefuseQueryKeys: true, Quota: 77}
-		w, err := f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) { w.Switches = switches })
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) { w.Switches = switches }))(t)
 		secret, secretToken := f.MustCreate(t, store.NewKey{Workspace: "ada", Name: "secret"})
 		bound, boundToken := f.MustCreate(t, store.NewKey{Workspace: "ada", Name: "bound", Class: store.ClassPublishable, Item: 2})
 		for _, path := range []string{"database", "memory"} {

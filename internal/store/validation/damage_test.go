@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/store"
@@ -18,10 +19,7 @@ func TestDigestWithAnotherTextIsDamage(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada", Class: store.ClassSecret})
 		actor := f.ActorOf(t, token)
-		purchase, err := f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{Code: "whole", ItemID: 1, License: countersign.LicenseRegular})
-		if err != nil {
-			t.Fatal(err)
-		}
+		purchase := must.Get(f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{Code: "whole", ItemID: 1, License: countersign.LicenseRegular}))(t)
 		f.Execute(t, `UPDATE purchases SET code = 'damaged' WHERE code = 'whole'`)
 		for name, ask := range map[string]func() error{
 			"a validation":        func() error { _, err := f.Validation.Validate(t.Context(), actor, "WHOLE"); return err },

@@ -1,6 +1,10 @@
 package validation
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/countersign/countersign/internal/expect"
+)
 
 func TestAddressesAreMadeWhole(t *testing.T) {
 	cases := []struct{ name, body, want string }{
@@ -20,9 +24,7 @@ func TestAddressesAreMadeWhole(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			i := newItemText(c.body)
-			if got := i.With("http://s"); got != c.want {
-				t.Errorf("%s, want %s", got, c.want)
-			}
+			expect.Equal(t, i.With("http://s"), c.want)
 			if i.Complete() != (c.body == c.want) || i.Text() != c.body {
 				t.Errorf("complete %t, text %s", i.Complete(), i.Text())
 			}

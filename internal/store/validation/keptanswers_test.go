@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -27,9 +29,7 @@ const keptCode = "kept-code"
 func TestKeptAnswersFollowEveryChange(t *testing.T) {
 	for name, c := range map[string]change{
 		"a refund": {func(t *testing.T, f *storetest.Fixture) {
-			if _, err := f.EndPurchase(t.Context(), storetest.Operator, keptCode, store.StateRefunded); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.EndPurchase(t.Context(), storetest.Operator, keptCode, store.StateRefunded))(t)
 		}, storedb.TopicPurchases, "purchase_refunded", 2, "Item 1", "ada@shop.example"},
 		"an import of a purchase": {func(t *testing.T, f *storetest.Fixture) {
 			f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, keptCode, `"state":"revoked"`)))
@@ -91,9 +91,7 @@ func (c change) ask(t *testing.T, f *storetest.Fixture, a people.Actor) {
 	storetest.WantError(t, err, c.code)
 	items, err := f.Validation.Items(t.Context(), a, "")
 	storetest.WantError(t, err, "")
-	if n := len(storetest.IDsOf(t, items)); n != c.items {
-		t.Errorf("%d items, want %d", n, c.items)
-	}
+	expect.Equalf(t, len(storetest.IDsOf(t, items)), c.items, "items")
 	item, err := f.Validation.Item(t.Context(), a, 1)
 	storetest.WantError(t, err, "")
 	if !strings.Contains(item.Text(), `"name":"`+c.name+`"`) {
@@ -101,7 +99,5 @@ func (c change) ask(t *testing.T, f *storetest.Fixture, a people.Actor) {
 	}
 	account, err := f.Validation.Account(t.Context(), a)
 	storetest.WantError(t, err, "")
-	if account.Email != c.email {
-		t.Errorf("the account's e-mail is %s, want %s", account.Email, c.email)
-	}
+	expect.Equalf(t, account.Email, c.email, "the account's e-mail")
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storedb"
@@ -19,9 +20,7 @@ func TestChangesByAnotherProcess(t *testing.T) {
 		want   string
 	}{
 		{"a revoked key is refused", func(t *testing.T, other *storetest.Fixture, k store.Key) {
-			if _, err := other.RevokeKey(t.Context(), storetest.Operator, k.ID); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(other.RevokeKey(t.Context(), storetest.Operator, k.ID))(t)
 		}, "key_revoked"},
 		{"a rotated key without overlap is refused", func(t *testing.T, other *storetest.Fixture, k store.Key) {
 			if _, _, err := other.RotateKey(t.Context(), storetest.Operator, k.ID, 0); err != nil {
@@ -46,9 +45,7 @@ func TestChangesByAnotherProcess(t *testing.T) {
 					}
 				}, Lost: func() {}, Live: func() {}})
 				f.Start(t, f.Validation.Database())
-				if _, err := f.Validation.Authenticate(t.Context(), token, storetest.Client); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(f.Validation.Authenticate(t.Context(), token, storetest.Client))(t)
 				c.change(t, f.Again(t), k)
 				storetest.Await(t, told)
 				_, err := f.Validation.Authenticate(t.Context(), token, storetest.Client)
@@ -62,9 +59,7 @@ func TestOwnChangesAreSeenAtOnce(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		k, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		f.Start(t, f.Validation.Database())
-		if _, err := f.RevokeKey(t.Context(), storetest.Operator, k.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.RevokeKey(t.Context(), storetest.Operator, k.ID))(t)
 		_, err := f.Validation.Authenticate(t.Context(), token, storetest.Client)
 		storetest.WantError(t, err, "key_revoked")
 	})
@@ -74,10 +69,7 @@ func TestSwitchesOfAWorkspaceAreSeenAtOnce(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		f.Start(t, f.Validation.Database())
-		_, err := f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) { w.Switches.RefuseQueryKeys = true })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.SetWorkspace(t.Context(), storetest.Operator, "ada", func(w *store.Workspace) { w.Switches.RefuseQueryKeys = true }))(t)
 		access, err := f.Validation.Authenticate(t.Context(), token, storetest.Client)
 		if err != nil || !access.Switches.RefuseQueryKeys {
 			t.Errorf("%+v, %v", access, err)
@@ -99,17 +91,13 @@ func TestKeyRevokedWhilePostgresWasAway(t *testing.T) {
 	lost := make(chan struct{}, 100)
 	f.Validation.Database().Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() { lost <- struct{}{} }, Live: func() {}})
 	f.Start(t, f.Validation.Database())
-	if _, err := f.Validation.Authenticate(t.Context(), token, storetest.Client); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.Validation.Authenticate(t.Context(), token, storetest.Client))(t)
 	proxy.Cut()
 	storetest.Await(t, lost)
 	_, err := f.Validation.Authenticate(t.Context(), token, storetest.Client)
 	storetest.WantError(t, err, "unavailable")
 	storetest.WantError(t, f.Ready(t.Context()), "unavailable")
-	if _, err := direct.RevokeKey(t.Context(), storetest.Operator, k.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(direct.RevokeKey(t.Context(), storetest.Operator, k.ID))(t)
 	proxy.Restore()
 	for fault.IsUnavailable(err) { // until it is found to be back
 		_, err = f.Validation.Authenticate(t.Context(), token, storetest.Client)

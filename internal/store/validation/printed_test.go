@@ -5,16 +5,14 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
 func TestPrintPrintsWhatTheEncoderPrints(t *testing.T) {
 	until := countersign.At(time.Date(2025, 4, 27, 12, 0, 0, 0, time.UTC))
 	item := countersign.Item{ID: 7, Name: "A <b> & \"c\" \u2028 é", Version: "1.2.3"}
-	body, err := countersign.EncodeJSON(item)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(countersign.EncodeJSON(item))(t)
 	full := countersign.Purchase{
 		PurchaseCode: "plain-code", LicenseType: countersign.LicenseRegular, Price: 4900, Currency: "USD", Item: item,
 		SupportedUntil: &until, Downloaded: true, Date: until,
@@ -31,9 +29,7 @@ func TestPrintPrintsWhatTheEncoderPrints(t *testing.T) {
 			p := full
 			change(&p)
 			want, err := countersign.EncodeJSON(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			text := storedb.PurchaseText{
 				Code: []byte(p.PurchaseCode), License: p.LicenseType, Price: p.Price, Currency: p.Currency,
 				Downloaded: p.Downloaded, SoldAt: []byte(p.Date.String()),

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
 )
@@ -15,10 +17,7 @@ import (
 // used is what the list of keys tells of a key's use.
 func used(t testing.TB, f *storetest.Fixture, id int64) string {
 	t.Helper()
-	k, err := f.DB().Key(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(f.DB().Key(t.Context(), id))(t)
 	if k.LastUsedAt.IsZero() {
 		return fmt.Sprintf("%d", k.UsedCount)
 	}
@@ -33,50 +32,36 @@ func TestUsesAreWrittenInABatchOffTheRequestsPath(t *testing.T) {
 		changes := f.Rows(t, "changes")
 		ask := func(token string, address string) {
 			t.Helper()
-			if _, err := f.Validation.Authenticate(t.Context(), token, netip.MustParseAddr(address)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Validation.Authenticate(t.Context(), token, netip.MustParseAddr(address)))(t)
 		}
 		ask(token, "192.0.2.1")
 		ask(token, "192.0.2.2")
 		f.Clock.Set(storetest.Noon.Add(90 * time.Second))
 		ask(token, "2001:db8::1")
 		ask(otherToken, "192.0.2.3")
-		if got := used(t, f, k.ID); got != "0" {
-			t.Errorf("before the batch: %s", got)
-		}
+		expect.Equalf(t, used(t, f, k.ID), "0", "before the batch")
 		f.Validation.Close(t.Context())
 		for id, want := range map[int64]string{
 			k.ID:      "3, last 2026-11-01T12:01:30Z from 2001:db8::1",
 			other.ID:  "1, last 2026-11-01T12:01:30Z from 192.0.2.3",
 			unused.ID: "0",
 		} {
-			if got := used(t, f, id); got != want {
-				t.Errorf("key %d: %s, want %s", id, got, want)
-			}
+			expect.Equalf(t, used(t, f, id), want, "key %d", id)
 		}
 		f.Validation.Close(t.Context())
-		if got := used(t, f, other.ID); got != "1, last 2026-11-01T12:01:30Z from 192.0.2.3" {
-			t.Errorf("a second batch without calls: %s", got)
-		}
-		if f.Rows(t, "changes") != changes {
-			t.Error("the batch marks changes, which empties memory")
-		}
+		expect.Equalf(t, used(t, f, other.ID), "1, last 2026-11-01T12:01:30Z from 192.0.2.3", "a second batch without calls")
+		expect.Equalf(t, f.Rows(t, "changes"), changes, "the batch marks changes, which empties memory")
 	})
 }
 
 func TestWhatDoesNotOpenIsNoUse(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		k, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
-		if _, err := f.RevokeKey(t.Context(), storetest.Operator, k.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(f.RevokeKey(t.Context(), storetest.Operator, k.ID))(t)
 		_, err := f.Validation.Authenticate(t.Context(), token, storetest.Client)
 		storetest.WantError(t, err, "key_revoked")
 		f.Validation.Close(t.Context())
-		if got := used(t, f, k.ID); got != "0" {
-			t.Errorf("used %s", got)
-		}
+		expect.Equalf(t, used(t, f, k.ID), "0", "used")
 	})
 }
 
@@ -85,9 +70,7 @@ func TestUsesThatCannotBeWrittenAreKept(t *testing.T) {
 		k, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		use := func() {
 			t.Helper()
-			if _, err := f.Validation.Authenticate(t.Context(), token, storetest.Client); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(f.Validation.Authenticate(t.Context(), token, storetest.Client))(t)
 		}
 		use()
 		f.Clock.Set(storetest.Noon.Add(time.Minute))
@@ -99,9 +82,7 @@ func TestUsesThatCannotBeWrittenAreKept(t *testing.T) {
 		}
 		use()
 		f.Validation.Close(t.Context())
-		if got := used(t, f, k.ID); got != "2, last 2026-11-01T12:01:00Z from 192.0.2.7" {
-			t.Errorf("used %s", got)
-		}
+		expect.Equalf(t, used(t, f, k.ID), "2, last 2026-11-01T12:01:00Z from 192.0.2.7", "used")
 	})
 }
 
@@ -109,21 +90,10 @@ func TestCloseWritesTheLastUses(t *testing.T) {
 	storetest.TwoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
 		reader := storetest.Prepared(t, place)
 		k, token := reader.MustCreate(t, store.NewKey{Workspace: "ada"})
-		s, err := store.Open(t.Context(), storetest.OptionsOf(place, reader.Clock))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Prepare(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Validation.Authenticate(t.Context(), token, storetest.Client); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if got := used(t, reader, k.ID); got != "1, last 2026-11-01T12:00:00Z from 192.0.2.7" {
-			t.Errorf("used %s", got)
-		}
+		s := must.Get(store.Open(t.Context(), storetest.OptionsOf(place, reader.Clock)))(t)
+		must.Do(t, s.Prepare(t.Context()))
+		must.Get(s.Validation.Authenticate(t.Context(), token, storetest.Client))(t)
+		must.Do(t, s.Close())
+		expect.Equalf(t, used(t, reader, k.ID), "1, last 2026-11-01T12:00:00Z from 192.0.2.7", "used")
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -76,17 +78,12 @@ func TestSupportedUntil(t *testing.T) {
 				member = `"supported_until":"` + c.sold + `"`
 			}
 			f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", c.item, "code-"+storetest.Text(i), member)))
-			valid, err := f.Validation.Validate(t.Context(), f.ActorOf(t, token), "code-"+storetest.Text(i))
-			if err != nil {
-				t.Fatal(err)
-			}
+			valid := must.Get(f.Validation.Validate(t.Context(), f.ActorOf(t, token), "code-"+storetest.Text(i)))(t)
 			got := ""
 			if until := storetest.Read(t, valid).SupportedUntil; until != nil {
 				got = until.String()
 			}
-			if got != c.want {
-				t.Errorf("%s: %q, want %q", c.name, got, c.want)
-			}
+			expect.Equalf(t, got, c.want, "%s", c.name)
 		}
 	})
 }
@@ -96,18 +93,13 @@ func TestValidPurchaseIsPrintedAsItWasSold(t *testing.T) {
 		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "Code-ABC", `"license_type":"Extended"`, `"price":198.5`, `"currency":"EUR"`,
 			`"downloaded":true`, `"buyer":{"name":"Buyer","email":"buyer@inbox.example"}`)))
 		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
-		valid, err := f.Validation.Validate(t.Context(), f.ActorOf(t, token), " cODE-abc\n")
-		if err != nil {
-			t.Fatal(err)
-		}
+		valid := must.Get(f.Validation.Validate(t.Context(), f.ActorOf(t, token), " cODE-abc\n"))(t)
 		want := countersign.Purchase{
 			PurchaseCode: "Code-ABC", LicenseType: "Extended", Price: 19850, Currency: "EUR", Downloaded: true, Date: storetest.Timestamp("2024-04-27T12:00:00Z"),
 		}
 		got := storetest.Read(t, valid)
 		got.Item = countersign.Item{}
-		if storetest.MustJSON(t, got) != storetest.MustJSON(t, want) {
-			t.Errorf("%s, want %s", storetest.MustJSON(t, got), storetest.MustJSON(t, want))
-		}
+		expect.Equal(t, storetest.MustJSON(t, got), storetest.MustJSON(t, want))
 		if !strings.HasPrefix(valid.Item.Text(), `{"id":1,`) || strings.Contains(valid.Before+valid.After, "inbox.example") {
 			t.Errorf("item %s", valid.Item.Text())
 		}
@@ -139,9 +131,7 @@ func TestCodesAsPeoplePasteThem(t *testing.T) {
 		for _, c := range cases {
 			f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, c.stored)))
 			valid, err := f.Validation.Validate(t.Context(), actor, c.asked)
-			if storetest.CodeOf(err) != c.want {
-				t.Errorf("%s: code %q, want %q", c.name, storetest.CodeOf(err), c.want)
-			}
+			expect.Equalf(t, storetest.CodeOf(err), c.want, "%s: code", c.name)
 			if err == nil && storetest.Read(t, valid).PurchaseCode != c.stored {
 				t.Errorf("%s: printed %q, stored %q", c.name, storetest.Read(t, valid).PurchaseCode, c.stored)
 			}
