@@ -9,9 +9,8 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"strings"
-
 	"github.com/countersign/countersign/internal/frame"
+	"strings"
 )
 
 func notificationsView(b inbox) templ.Component {
