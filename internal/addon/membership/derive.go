@@ -23,7 +23,9 @@ func (s *Service) RulesChanged(ctx context.Context, tx *addondb.DB) error {
 // Published has the alerts examined whose causes a publication ends, and all memberships derived again when it changes
 // whose test purchases count.
 func (s *Service) Published(ctx context.Context, tx *addondb.DB, before, after iap.Values) error {
-	err := errors.Join(s.putEndAlerts(ctx, tx), s.put(ctx, tx, jobs.Task{Kind: KindCatalogue, Key: RepeatingKey, Due: s.now().Add(endAlertsWait)}))
+	// In the order of [Service.Start], or each would wait for the other.
+	err := s.put(ctx, tx, jobs.Task{Kind: KindCatalogue, Key: RepeatingKey, Due: s.now().Add(endAlertsWait)})
+	err = errors.Join(err, s.putEndAlerts(ctx, tx))
 	if before.TestPurchases.Rule == after.TestPurchases.Rule && slices.Equal(before.TestPurchases.Users, after.TestPurchases.Users) {
 		return err
 	}

@@ -250,6 +250,19 @@ func TestPublishIsServedAtOnce(t *testing.T) {
 	})
 }
 
+// Both put tasks that repeat, and would otherwise wait for each other.
+func TestAPublishBesideTheStartOfAServer(t *testing.T) {
+	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
+		for i := range 30 {
+			f.MustSet(t, map[string]string{settings.KeyAppName: strings.Repeat("n", i+1)})
+			var start sync.WaitGroup
+			start.Go(func() { expect.NoError(t, f.Members.Start(t.Context())) })
+			f.MustPublish(t, "")
+			start.Wait()
+		}
+	})
+}
+
 // Readers see one whole version or the other, never a mixture, and never an older
 // one than before.
 func TestReadersDuringPublishes(t *testing.T) {
