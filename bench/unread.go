@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 )
@@ -177,11 +178,15 @@ func (u *unreadConn) sendAgain(ctx context.Context) {
 
 // memoryOf reads the anonymous memory of a process until ctx ends, and returns the most.
 func memoryOf(ctx context.Context, process int) (most int64, err error) {
+	store, err := procfs.NewProc(process)
+	if err != nil {
+		return 0, err
+	}
 	tick := time.NewTicker(sampleMemoryEvery)
 	defer tick.Stop()
 	for {
-		used, err := usageOf(process)
-		if most = max(most, used.anonymous); err != nil {
+		status, err := store.NewStatus()
+		if most = max(most, int64(status.RssAnon)); err != nil {
 			return most, err
 		}
 		select {

@@ -34,13 +34,22 @@ func (a *app) tuneMemory(ctx context.Context) {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
 	}()
-	group.Every(ctx, time.Second, func(context.Context) { debug.SetMemoryLimit(memoryLimit()) })
+	var before int64
+	group.Every(ctx, time.Second, func(context.Context) {
+		live, stacks := memoryInUse()
+		debug.SetMemoryLimit(memoryLimit(min(live, before), stacks)) // a burst that ends within a second does not count
+		before = live
+	})
+}
+
+// memoryInUse is what lived in the heap at the last collection, and the stacks, in bytes.
+func memoryInUse() (live, stacks int64) {
+	read := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(read)
+	return int64(read[0].Value.Uint64()), int64(read[1].Value.Uint64())
 }
 
 // memoryLimit is how much memory the runtime may use, in bytes.
-func memoryLimit() int64 {
-	read := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
-	metrics.Read(read)
-	live, stacks := int64(read[0].Value.Uint64()), int64(read[1].Value.Uint64())
-	return max(heapRoom, live/4*7+stacks+min(stackRoom*stacks, max(manyStacks, stacks)))
+func memoryLimit(live, stacks int64) int64 {
+	return max(heapRoom, live/4*7) + stacks + min(stackRoom*stacks, max(manyStacks, stacks))
 }
