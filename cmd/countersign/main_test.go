@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,8 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	dbtest.Setup()
+	// A server that stops leaves an open connection a second for a request that is on its way.
+	http.DefaultTransport.(*http.Transport).DisableKeepAlives = true
 	os.Exit(withProgram(m))
 }
 
