@@ -71,7 +71,7 @@ func TestFileThatCannotBeMade(t *testing.T) {
 
 func TestFileThatIsNoDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
-	must.Do(t, os.WriteFile(path, []byte(strings.Repeat("this is no database\n", 300)), 0o600))
+	must.Do(t, os.WriteFile(path, []byte(strings.Repeat("this is not a database\n", 300)), 0o600))
 	if _, err := Open(t.Context(), Options{Path: path}); err == nil {
 		t.Error("it was opened")
 	}

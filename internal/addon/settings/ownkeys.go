@@ -71,7 +71,7 @@ func (e Edit) checkOwnKey(key string, kind Type, value string) (_, _ string, err
 }
 
 // RemoveKey takes one of the owner's own keys out of the draft. The app loses it
-// with the next publish. Its error is of kind NotFound where there is none. changes, which may be nil,
+// with the next publish. Its error is of kind NotFound when the key does not exist. changes, which may be nil,
 // are set with it, as by [Service.Set]: all or nothing.
 func (s *Service) RemoveKey(ctx context.Context, actor people.Actor, edit Edit, key string, changes map[string]string) (Draft, error) {
 	return s.changeDraft(ctx, actor, edit, func(tx *addondb.DB, _ Draft, v values) error {
