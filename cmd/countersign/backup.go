@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
@@ -35,25 +36,25 @@ func newStoreBackup(a *app) *cobra.Command {
 	return backupCommands{
 		app: a, service: "store", flags: storeLocation, migrate: "countersign store migrate up",
 		opened: func(c *cobra.Command, do func(context.Context, *backup.Keeper) error) error {
-			return a.withStore(c, func(ctx context.Context, s *store.Store) error { return do(ctx, s.Backups) })
+			return a.withStore(c, func(ctx context.Context, s *store.Store) error { return do(ctx, s.Instance.Backups) })
 		},
 		present: func(c *cobra.Command, do func(context.Context, *backup.Keeper) error) error {
-			return a.openStore(c, store.Options{NoCreate: true}, func(ctx context.Context, s *store.Store) error {
+			return a.openStore(c, store.Options{Options: instance.Options{NoCreate: true}}, func(ctx context.Context, s *store.Store) error {
 				if err := s.PrepareToRead(ctx); err != nil {
 					return err
 				}
-				return do(ctx, s.Backups)
+				return do(ctx, s.Instance.Backups)
 			})
 		},
-		of: func(ctx context.Context, at location) (*backup.Service, error) {
-			return store.Backups(ctx, a.storeOptions(at, nil, store.Options{}))
+		of: func(_ context.Context, at location) (*backup.Service, error) {
+			return store.Backups(a.storeOptions(at, nil, store.Options{}))
 		},
 		restored: func(c *cobra.Command, lock *sqldb.FolderLock, do func(context.Context, *backup.Keeper) error) error {
-			return a.openStore(c, store.Options{Lock: lock}, func(ctx context.Context, s *store.Store) error {
+			return a.openStore(c, store.Options{Options: instance.Options{Lock: lock}}, func(ctx context.Context, s *store.Store) error {
 				if err := s.Prepare(ctx); err != nil {
 					return err
 				}
-				return do(ctx, s.Backups)
+				return do(ctx, s.Instance.Backups)
 			})
 		},
 	}.group()

@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
@@ -34,7 +35,7 @@ type finder[S any] func(ctx context.Context, s S, c *cobra.Command, args []strin
 // on any error there is nothing to complete.
 func (a *app) fromStore(find finder[*store.Store]) cobra.CompletionFunc {
 	return complete(a, storeLocation, find, (*store.Store).PrepareToRead, func(ctx context.Context, at location) (*store.Store, error) {
-		return store.Open(ctx, a.storeOptions(at, slog.New(slog.DiscardHandler), store.Options{NoCreate: true}))
+		return store.Open(ctx, a.storeOptions(at, slog.New(slog.DiscardHandler), store.Options{Options: instance.Options{NoCreate: true}}))
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -62,7 +63,7 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 		open func(context.Context, location) (service, error)
 	}{
 		{"store", storeLocation, func(ctx context.Context, at location) (service, error) {
-			return store.Open(ctx, a.storeOptions(at, nil, store.Options{NoCreate: true}))
+			return store.Open(ctx, a.storeOptions(at, nil, store.Options{Options: instance.Options{NoCreate: true}}))
 		}},
 		{"addon", doctorAddonLocation, func(ctx context.Context, at location) (service, error) {
 			return addon.Open(ctx, a.addonOptions(at, nil, addon.Options{NoCreate: true}))

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
@@ -37,7 +38,7 @@ func newStoreMove(a *app) *cobra.Command {
 			if err := a.findStore(c); err != nil {
 				return err
 			}
-			return a.lockStore(c, store.Options{NoCreate: true}, store.CheckAll, func(ctx context.Context, s *store.Store) error {
+			return a.lockStore(c, store.Options{Options: instance.Options{NoCreate: true}}, store.Product.CheckAll, func(ctx context.Context, s *store.Store) error {
 				return do(ctx, func(ctx context.Context, o backup.MoveOptions) (backup.Moved, error) {
 					return s.Move(ctx, operator(), o)
 				})

@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dial"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -89,7 +90,7 @@ func (a *app) findStore(c *cobra.Command) error {
 	if err := a.checkStore(c.Context(), at); err != nil {
 		return err
 	}
-	if at.url == "" && !store.Begun(at.dir) {
+	if at.url == "" && !store.Product.Begun(at.dir) {
 		return cli.Fail(cli.ExitNotFound, "no_store", fmt.Sprintf("no store in %s; name its folder with --data, or create one there with: countersign store workspace create USERNAME --data %[1]s", a.Service.Dir))
 	}
 	return nil
@@ -122,7 +123,7 @@ func (a *app) prepareStore(c *cobra.Command, do func(context.Context, *store.Sto
 // works on an empty one in a temporary folder, and makes nothing else.
 func (a *app) withStoreToTry(c *cobra.Command, do func(context.Context, *store.Store) error) error {
 	begun := true
-	err := a.openStore(c, store.Options{NoCreate: true}, func(ctx context.Context, s *store.Store) error {
+	err := a.openStore(c, store.Options{Options: instance.Options{NoCreate: true}}, func(ctx context.Context, s *store.Store) error {
 		steps, err := s.Migrations(ctx)
 		begun = slices.ContainsFunc(steps, func(m sqldb.Migration) bool { return m.Applied })
 		return err
@@ -159,12 +160,12 @@ func (a *app) openStore(c *cobra.Command, o store.Options, do func(context.Conte
 
 // lockStore is openStore while no server may run on the data folder. check refuses a store
 // before a file is created.
-func (a *app) lockStore(c *cobra.Command, o store.Options, check func(context.Context, store.Options) error, do func(context.Context, *store.Store) error) error {
+func (a *app) lockStore(c *cobra.Command, o store.Options, check func(context.Context, instance.Options) error, do func(context.Context, *store.Store) error) error {
 	at, err := a.locate(c, storeLocation)
 	if err != nil {
 		return err
 	}
-	if err := check(c.Context(), a.storeOptions(at, nil, o)); err != nil {
+	if err := check(c.Context(), a.storeOptions(at, nil, o).Options); err != nil {
 		return err
 	}
 	if o.Lock, err = lockForCommand(c, at); err != nil {
@@ -177,7 +178,7 @@ func (a *app) lockStore(c *cobra.Command, o store.Options, check func(context.Co
 // checkStore refuses a folder, a database and a key file that are not a store's or do not belong
 // together, before a file is created.
 func (a *app) checkStore(ctx context.Context, at location) error {
-	return store.CheckAll(ctx, a.storeOptions(at, nil, store.Options{}))
+	return store.Product.CheckAll(ctx, a.storeOptions(at, nil, store.Options{}).Options)
 }
 
 // checkAddon is checkStore for an addon.

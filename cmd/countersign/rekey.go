@@ -11,7 +11,7 @@ import (
 
 func newRekey(a *app) *cobra.Command {
 	lock := func(c *cobra.Command, do func(context.Context, *store.Store) error) error {
-		return a.lockStore(c, store.Options{}, store.Check, do)
+		return a.lockStore(c, store.Options{}, store.Product.Check, do)
 	}
 	return onRekey(a, lock, &cobra.Command{
 		Use: "rekey", Short: "Create a new key file, if the store's is lost or was disclosed", Args: cli.Args(),

@@ -233,7 +233,7 @@ func writeAccount(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func spoil(ts *testscript.TestScript, _ bool, args []string) {
-	name := store.DatabaseName
+	name := store.Product.DatabaseName()
 	if args[0] == envAddonData {
 		name = addon.DatabaseName
 	}

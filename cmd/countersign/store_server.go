@@ -6,6 +6,7 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
@@ -90,7 +91,7 @@ func (s *storeServer) open(ctx context.Context, at location) (err error) {
 	progress := s.app.newProgress("migrating", func(percent, total int64) {
 		s.log.Info("the database is being migrated", "percent", percent, "purchases", total)
 	})
-	s.store, err = store.Open(ctx, s.app.storeOptions(at, s.log, store.Options{CacheBytes: s.options.cache, UploadQuota: s.options.quota, Lock: s.lock, Progress: progress.tell, RequestLog: s.options.keep}))
+	s.store, err = store.Open(ctx, s.app.storeOptions(at, s.log, store.Options{Options: instance.Options{Lock: s.lock, Progress: progress.tell}, CacheBytes: s.options.cache, UploadQuota: s.options.quota, RequestLog: s.options.keep}))
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (s *storeServer) run(ctx context.Context) error {
 		Pages: func(console http.Handler) http.Handler {
 			return pages.New(pages.Options{Store: s.store, Frame: framed, Guard: guard, BaseURL: s.options.baseURL, API: console})
 		},
-		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(s.store.Backups),
+		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(s.store.Instance.Backups),
 	}
 	if o.Metrics != nil {
 		s.addMetrics(o.Metrics)

@@ -149,7 +149,7 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 	a := &Addon{
 		options: o, database: database, db: addondb.New(database), now: o.Now, log: o.Log, location: keys, guard: &access.Guard{Now: o.Now},
 	}
-	a.people = people.New(&a.db.DB, a.guard.Box, o.Now, o.Log, o.HashCost)
+	a.people = people.New(people.Options{DB: &a.db.DB, Box: a.guard.Box, Now: o.Now, Log: o.Log, HashCost: o.HashCost})
 	a.chain = people.NewAuditChain(&a.db.DB, a.guard.Box, o.Now, o.Log)
 	a.sender, a.queue = hook.New(o.AllowPrivate, o.Version, o.Now), jobs.New(database, o.Now, o.Log)
 	a.Backups = a.newBackups()

@@ -118,7 +118,7 @@ func TestAMoveNeedsAnEmptyDatabase(t *testing.T) {
 	t.Run("a log of a file that is gone", func(t *testing.T) {
 		t.Parallel()
 		from := template.New(t, dbtest.Postgres)
-		log := filepath.Join(from.Dir, store.DatabaseName+"-wal")
+		log := filepath.Join(from.Dir, store.Product.DatabaseName()+"-wal")
 		must.Do(t, os.WriteFile(log, []byte("old"), 0o600))
 		_, err := move(t.Context(), from, "", noStep)
 		wantCode(t, err, countersign.KindConflict, sqldb.CodeNotEmpty)
@@ -227,7 +227,7 @@ func TestAMoveThatIsKilledLeavesNothingOrAll(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(from.Dir, targetFile), []byte(to.URL), 0o600))
 		for _, step := range []string{"copied", "verified", "recorded"} {
 			dbtest.Killed(t, from, moveStep+step)
-			if to.URL == "" && exists(filepath.Join(from.Dir, store.DatabaseName)) {
+			if to.URL == "" && exists(filepath.Join(from.Dir, store.Product.DatabaseName())) {
 				t.Errorf("%s: there is a database", step)
 			}
 			expect.Equalf(t, export(t, from), want, "%s: the database that was read has changed", step)
@@ -236,7 +236,7 @@ func TestAMoveThatIsKilledLeavesNothingOrAll(t *testing.T) {
 		if export(t, to) != want || export(t, from) != want {
 			t.Error("after the move the two databases export other bytes than before")
 		}
-		if exists(filepath.Join(from.Dir, store.DatabaseName+".restore")) {
+		if exists(filepath.Join(from.Dir, store.Product.DatabaseName()+".restore")) {
 			t.Error("the file that was being filled is still there")
 		}
 	})

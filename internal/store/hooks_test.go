@@ -3,10 +3,10 @@ package store
 import (
 	"context"
 
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -18,9 +18,9 @@ const (
 
 var IDText = idText
 
-func (s *Store) Database() *sqldb.DB                          { return s.database }
-func (s *Store) Gate() *access.Gate                           { return &s.gate }
-func (s *Store) Jobs() *jobs.Queue                            { return s.jobs }
+func (s *Store) Database() *sqldb.DB                          { return s.Instance.Database }
+func (s *Store) Gate() *instance.Gate                         { return s.Instance.Gate }
+func (s *Store) Jobs() *jobs.Queue                            { return s.Instance.Jobs }
 func (s *Store) ForgetGuard()                                 { s.limits.shared = nil }
 func (s *Store) ExchangeLimits(ctx context.Context, all bool) { s.exchangeLimits(ctx, all) }
 func (s *Store) LeaveLimits(ctx context.Context)              { s.leaveLimits(ctx) }

@@ -53,7 +53,7 @@ func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, s
 			return err
 		}
 		k.WorkspaceID = w.ID
-		rules.SetKeyValue(s.gate.Box(), &k, token)
+		rules.SetKeyValue(s.Instance.Gate.Box(), &k, token)
 		if err := rules.CheckKeyScope(ctx, tx, k); err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, s
 		if err != nil {
 			return err
 		}
-		if err := s.gate.SameKeyFile(ctx, tx); err != nil {
+		if err := s.Instance.Gate.SameKeyFile(ctx, tx.Queries); err != nil {
 			return err
 		}
 		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionCreateKey, Workspace: n.Workspace, Subject: n.Name, Detail: string(n.Class)})
@@ -146,7 +146,7 @@ func (s *Store) KeyForCall(ctx context.Context, a people.Actor, id int64, endpoi
 
 // openKey returns the current value of a key.
 func (s *Store) openKey(k *Key) (string, error) {
-	value, ok := rules.OpenKeyValue(s.gate.Box(), k.Digest, k.Sealed)
+	value, ok := rules.OpenKeyValue(s.Instance.Gate.Box(), k.Digest, k.Sealed)
 	if !ok {
 		return "", fault.Conflict("key_not_kept", "The value of this key can't be revealed: it was deleted with an earlier key file. Rotate the key to get a new value")
 	}
@@ -180,7 +180,7 @@ func (s *Store) earlierValue(k Key) EarlierValue {
 	if !k.ExpiresAt.IsZero() && k.ExpiresAt.Before(e.EndsAt.Time) {
 		e.EndsAt = k.ExpiresAt
 	}
-	if value, ok := rules.OpenKeyValue(s.gate.Box(), *k.Previous, k.PreviousSealed); ok {
+	if value, ok := rules.OpenKeyValue(s.Instance.Gate.Box(), *k.Previous, k.PreviousSealed); ok {
 		e.Hint = rules.Hint(value)
 	}
 	return e
@@ -224,9 +224,9 @@ func (s *Store) rotateKey(ctx context.Context, a people.Actor, id int64, overlap
 		k.Previous, k.PreviousSealed = &previous, k.Sealed
 		k.PreviousExpiresAt = countersign.At(s.now().Add(overlap))
 		token = rules.NewKeyValue(k.Class)
-		rules.SetKeyValue(s.gate.Box(), k, token)
+		rules.SetKeyValue(s.Instance.Gate.Box(), k, token)
 		e.After = k.Hint
-		if err := s.gate.SameKeyFile(ctx, tx); err != nil {
+		if err := s.Instance.Gate.SameKeyFile(ctx, tx.Queries); err != nil {
 			return err
 		}
 		return tx.UpdateKey(ctx, *k)

@@ -23,7 +23,7 @@ import (
 // migrate creates the tables of some schemas, as another build would.
 func migrate(t *testing.T, place dbtest.DB, schemas ...sqldb.Schema) {
 	t.Helper()
-	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, store.DatabaseName), Schemas: schemas}))(t)
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, store.Product.DatabaseName()), Schemas: schemas}))(t)
 	defer db.Close()
 	must.Do(t, db.Migrate(t.Context()))
 }
@@ -33,7 +33,7 @@ func migrate(t *testing.T, place dbtest.DB, schemas ...sqldb.Schema) {
 func withContent(t *testing.T, place dbtest.DB) {
 	t.Helper()
 	box := must.Get(keyfile.Create(place.Dir))(t)
-	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, store.DatabaseName)}))(t)
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, store.Product.DatabaseName())}))(t)
 	defer db.Close()
 	must.Do(t, db.Queries().SetMeta(t.Context(), keyfile.CheckName, box.Check()))
 }

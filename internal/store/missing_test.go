@@ -24,10 +24,10 @@ func lost(t *testing.T, place dbtest.DB, file bool) {
 	must.Do(t, storetest.Prepared(t, place).Close())
 	if place.Engine == dbtest.SQLite {
 		for _, end := range []string{"", "-wal", "-shm"} {
-			must.Do(t, os.RemoveAll(filepath.Join(place.Dir, store.DatabaseName+end)))
+			must.Do(t, os.RemoveAll(filepath.Join(place.Dir, store.Product.DatabaseName()+end)))
 		}
 		if file {
-			write(t, filepath.Join(place.Dir, store.DatabaseName), "")
+			write(t, filepath.Join(place.Dir, store.Product.DatabaseName()), "")
 		}
 		return
 	}
@@ -119,7 +119,7 @@ func TestReadyOnlyWithItsContent(t *testing.T) {
 		{"the log is removed", dbtest.SQLite, func(t *testing.T, f *storetest.Fixture) { removeFile(t, f, "-wal") }},
 		{"the file is replaced", dbtest.SQLite, func(t *testing.T, f *storetest.Fixture) {
 			removeFile(t, f, "")
-			write(t, filepath.Join(f.At.Dir, store.DatabaseName), "")
+			write(t, filepath.Join(f.At.Dir, store.Product.DatabaseName()), "")
 		}},
 	}
 	for _, c := range cases {
@@ -145,7 +145,7 @@ func TestReadyOnlyWithItsContent(t *testing.T) {
 
 func removeFile(t *testing.T, f *storetest.Fixture, end string) {
 	t.Helper()
-	must.Do(t, os.Remove(filepath.Join(f.At.Dir, store.DatabaseName+end)))
+	must.Do(t, os.Remove(filepath.Join(f.At.Dir, store.Product.DatabaseName()+end)))
 }
 
 // behind is a store whose database is an older copy than its commit file.
@@ -153,7 +153,7 @@ func behind(t *testing.T) *storetest.Fixture {
 	t.Helper()
 	f := storetest.Prepared(t, storetest.TwoShopsStore.New(t, dbtest.SQLite))
 	must.Do(t, f.Close())
-	write(t, sqldb.CommitFile(filepath.Join(f.At.Dir, store.DatabaseName)), "00000000000000000009\n")
+	write(t, sqldb.CommitFile(filepath.Join(f.At.Dir, store.Product.DatabaseName())), "00000000000000000009\n")
 	return f
 }
 

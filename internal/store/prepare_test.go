@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
@@ -136,7 +137,7 @@ func write(t *testing.T, path, content string) {
 func TestFolderThatCannotBeMade(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	write(t, file, "")
-	_, err := store.Open(t.Context(), store.Options{Dir: filepath.Join(file, "data")})
+	_, err := store.Open(t.Context(), store.Options{Options: instance.Options{Dir: filepath.Join(file, "data")}})
 	storetest.WantError(t, err, "data_folder")
 	if !strings.Contains(storetest.MessageOf(err), "not a directory") {
 		t.Errorf("message %q", storetest.MessageOf(err))
@@ -174,7 +175,7 @@ func TestLogShowsNoSecret(t *testing.T) {
 	far := place
 	far.URL = strings.Replace(proxy.URL, "postgres@", "postgres:geheim@", 1)
 	var log bytes.Buffer
-	f := storetest.New(t, far, storetest.NewClock(), store.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	f := storetest.New(t, far, storetest.NewClock(), store.Options{Options: instance.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}})
 	f.MustImport(t, storetest.TwoShops+storetest.Lines(storetest.PurchaseText("ada", 1, "secret-code")))
 	_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 	actor := f.ActorOf(t, token)

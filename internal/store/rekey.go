@@ -51,7 +51,7 @@ func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 	if err := s.rekeyable(ctx); err != nil {
 		return RekeyPlan{}, err
 	}
-	old, err := s.location.Old(ctx, s.db.Queries)
+	old, err := s.Instance.Location.Old(ctx, s.db.Queries)
 	if err != nil {
 		return RekeyPlan{}, err
 	}
@@ -85,10 +85,7 @@ func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 }
 
 func (s *Store) rekeyable(ctx context.Context) error {
-	if err := s.location.Replaceable(); err != nil {
-		return err
-	}
-	state, err := s.location.State(ctx, s.database)
+	state, err := s.Instance.Replaceable(ctx)
 	if err != nil {
 		return err
 	}
@@ -104,38 +101,25 @@ func (s *Store) rekeyable(ctx context.Context) error {
 // It computes the digests of all purchase codes again. It encrypts sealed values again
 // if the old key file is there, and deletes them otherwise.
 func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
-	if err := access.May(a, access.Administer); err != nil {
+	if err := access.May(a, access.Operate); err != nil {
 		return RekeyPlan{}, err
 	}
 	plan, err := s.PlanRekey(ctx)
 	if err != nil {
 		return RekeyPlan{}, err
 	}
-	fresh, err := s.location.Rekey(ctx, s.database, func(q sqldb.Queries, old, fresh *keyfile.Box) error {
+	detail := fmt.Sprintf("%d key values deleted", len(plan.Dropped))
+	err = s.Instance.Rekey(ctx, a, detail, func(q sqldb.Queries, old, fresh *keyfile.Box) error {
 		tx := storedb.In(q)
 		if err := replaceKey(ctx, tx, old, fresh); err != nil {
 			return err
 		}
-		if err := licensing.ResealKeys(ctx, tx, old, fresh, s.timestamp()); err != nil {
-			return err
-		}
-		if err := backup.Reseal(ctx, q, old, fresh); err != nil {
-			return err
-		}
-		detail := fmt.Sprintf("%d key values deleted", len(plan.Dropped))
-		checked, err := people.Rekey(ctx, &tx.DB, old, fresh, s.now())
-		if err != nil {
-			return err
-		}
-		if !checked {
-			detail += "; the head of the audit log's seals could not be checked"
-		}
-		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionRekey, Detail: detail})
+		return licensing.ResealKeys(ctx, tx, old, fresh, s.timestamp())
 	})
 	if err != nil {
 		return RekeyPlan{}, err
 	}
-	s.gate.Open(fresh)
+	s.Instance.Gate.SetReason(nil)
 	return plan, nil
 }
 

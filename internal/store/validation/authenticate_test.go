@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
@@ -209,7 +210,7 @@ func TestAccessOfAKey(t *testing.T) {
 }
 
 func TestAuthenticateBeforePrepareSaysNotYet(t *testing.T) {
-	s := storetest.Opened(t, store.Options{Dir: t.TempDir()})
+	s := storetest.Opened(t, store.Options{Options: instance.Options{Dir: t.TempDir()}})
 	_, err := s.Validation.Authenticate(t.Context(), "a key", netip.Addr{})
 	storetest.WantError(t, err, "unavailable")
 	storetest.WantError(t, s.Ready(t.Context()), "unavailable")

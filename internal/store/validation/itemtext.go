@@ -1,6 +1,8 @@
 package validation
 
-import "strings"
+import (
+	"strings"
+)
 
 // The paths of the default pictures of items, which the API serves.
 const (
