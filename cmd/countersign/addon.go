@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/spf13/cobra"
 )
 
@@ -66,7 +67,7 @@ the first administrator.`,
 			case plan && webToken:
 				return cli.Usage(c, "--plan and --web-token can't be combined")
 			case plan:
-				return a.openAddon(c, addon.Options{NoCreate: true}, a.printUpdatePlan)
+				return a.openAddon(c, addon.Options{Options: instance.Options{NoCreate: true}}, a.printUpdatePlan)
 			case webToken:
 				return a.withNewAddon(c, a.printWebToken)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/spf13/cobra"
 )
@@ -99,7 +100,7 @@ func (s *addonServer) open(ctx context.Context, at location) (err error) {
 		return err
 	}
 	s.errorBody = web.DetailedBody
-	s.addon, err = addon.Open(ctx, s.app.addonOptions(at, s.log, addon.Options{Lock: s.lock, AllowPrivate: s.options.allowPrivate}))
+	s.addon, err = addon.Open(ctx, s.app.addonOptions(at, s.log, addon.Options{Options: instance.Options{Lock: s.lock}, AllowPrivate: s.options.allowPrivate}))
 	if err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func (s *addonServer) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	metrics := s.newMetrics(s.addon.Backups)
+	metrics := s.newMetrics(s.addon.Instance.Backups)
 	if metrics != nil {
 		s.addMetrics(metrics)
 	}

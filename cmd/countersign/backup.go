@@ -62,19 +62,19 @@ func newStoreBackup(a *app) *cobra.Command {
 
 func newAddonBackup(a *app) *cobra.Command {
 	opened := func(c *cobra.Command, do func(context.Context, *backup.Keeper) error) error {
-		return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error { return do(ctx, s.Backups) })
+		return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error { return do(ctx, s.Instance.Backups) })
 	}
 	return backupCommands{
 		app: a, service: "addon", flags: addonLocation, migrate: "countersign addon update", opened: opened, present: opened,
 		of: func(_ context.Context, at location) (*backup.Service, error) {
-			return addon.Backups(a.addonOptions(at, nil, addon.Options{})), nil
+			return addon.Product.Backups(a.addonOptions(at, nil, addon.Options{}).Options), nil
 		},
 		restored: func(c *cobra.Command, lock *sqldb.FolderLock, do func(context.Context, *backup.Keeper) error) error {
-			return a.openAddon(c, addon.Options{Lock: lock}, func(ctx context.Context, s *addon.Addon) error {
+			return a.openAddon(c, addon.Options{Options: instance.Options{Lock: lock}}, func(ctx context.Context, s *addon.Addon) error {
 				if err := s.Prepare(ctx); err != nil {
 					return err
 				}
-				return do(ctx, s.Backups)
+				return do(ctx, s.Instance.Backups)
 			})
 		},
 	}.group()

@@ -42,7 +42,7 @@ func (a *app) fromStore(find finder[*store.Store]) cobra.CompletionFunc {
 // fromAddon is fromStore for an addon.
 func (a *app) fromAddon(find finder[*addon.Addon]) cobra.CompletionFunc {
 	return complete(a, addonLocation, find, (*addon.Addon).Prepare, func(ctx context.Context, at location) (*addon.Addon, error) {
-		return addon.Open(ctx, a.addonOptions(at, slog.New(slog.DiscardHandler), addon.Options{NoCreate: true}))
+		return addon.Open(ctx, a.addonOptions(at, slog.New(slog.DiscardHandler), addon.Options{Options: instance.Options{NoCreate: true}}))
 	})
 }
 

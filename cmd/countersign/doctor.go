@@ -66,7 +66,7 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 			return store.Open(ctx, a.storeOptions(at, nil, store.Options{Options: instance.Options{NoCreate: true}}))
 		}},
 		{"addon", doctorAddonLocation, func(ctx context.Context, at location) (service, error) {
-			return addon.Open(ctx, a.addonOptions(at, nil, addon.Options{NoCreate: true}))
+			return addon.Open(ctx, a.addonOptions(at, nil, addon.Options{Options: instance.Options{NoCreate: true}}))
 		}},
 	} {
 		at, err := a.locate(c, one.locationFlags)

@@ -183,7 +183,7 @@ func (a *app) checkStore(ctx context.Context, at location) error {
 
 // checkAddon is checkStore for an addon.
 func (a *app) checkAddon(ctx context.Context, at location) error {
-	return addon.CheckAll(ctx, a.addonOptions(at, nil, addon.Options{}))
+	return addon.Product.CheckAll(ctx, a.addonOptions(at, nil, addon.Options{}).Options)
 }
 
 // storeOptions are those of a store at a location. A command that does one thing has no log:
@@ -196,7 +196,7 @@ func (a *app) storeOptions(at location, log *slog.Logger, o store.Options) store
 // withAddon opens the addon and prepares it. It creates no addon. An operator may
 // name private addresses; the server that calls them has its own list.
 func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
-	return a.openAddon(c, addon.Options{NoCreate: true, AllowPrivate: dial.Private()}, func(ctx context.Context, s *addon.Addon) error {
+	return a.openAddon(c, addon.Options{Options: instance.Options{NoCreate: true}, AllowPrivate: dial.Private()}, func(ctx context.Context, s *addon.Addon) error {
 		err := s.Prepare(ctx)
 		if s.State() == access.StateNew {
 			return a.noAddon()
@@ -246,7 +246,7 @@ func (a *app) openAddon(c *cobra.Command, o addon.Options, do func(context.Conte
 // outsideWeb keeps an addon from beginning in a web root. One that is there already works on:
 // its server warns, and doctor fails.
 func outsideWeb(dir string) error {
-	if addon.Begun(dir) {
+	if addon.Product.Begun(dir) {
 		return nil
 	}
 	return keyfile.OutsideWeb(dir)
@@ -259,13 +259,13 @@ func (a *app) lockAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 	if err != nil {
 		return err
 	}
-	if at.url == "" && !addon.Begun(at.dir) {
+	if at.url == "" && !addon.Product.Begun(at.dir) {
 		return a.noAddon()
 	}
 	if err := outsideWeb(at.dir); err != nil {
 		return err
 	}
-	if err := addon.Check(c.Context(), a.addonOptions(at, nil, addon.Options{})); err != nil {
+	if err := addon.Product.Check(c.Context(), a.addonOptions(at, nil, addon.Options{}).Options); err != nil {
 		return err
 	}
 	lock, err := lockForCommand(c, at)
@@ -273,7 +273,7 @@ func (a *app) lockAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 		return err
 	}
 	defer lock.Unlock()
-	return a.openAddon(c, addon.Options{Lock: lock}, do)
+	return a.openAddon(c, addon.Options{Options: instance.Options{Lock: lock}}, do)
 }
 
 func (a *app) addonOptions(at location, log *slog.Logger, o addon.Options) addon.Options {

@@ -5,22 +5,26 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/membership"
+	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/health"
 	"github.com/countersign/countersign/internal/jobs"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/usage"
 )
 
-// MeasureFiles reads the figures of the data folder for metrics. It may wait for the disk.
-func (a *Addon) MeasureFiles(context.Context) (health.Files, error) {
-	return health.MeasureFiles(a.options.Dir, a.database), nil
+// MeasureFiles is that of [instance.Instance].
+func (a *Addon) MeasureFiles(ctx context.Context) (health.Files, error) {
+	return a.Instance.MeasureFiles(ctx)
 }
 
-// MeasureRows reads the figures of the database for metrics.
+// MeasureRows is that of [instance.Instance].
 func (a *Addon) MeasureRows(ctx context.Context) (health.Rows, error) {
-	if err := a.guard.Ready(); err != nil {
-		return health.Rows{}, err
-	}
-	return health.MeasureRows(ctx, a.database, a.queue, a.chain)
+	return a.Instance.MeasureRows(ctx)
+}
+
+// Move is that of [instance.Instance].
+func (a *Addon) Move(ctx context.Context, actor people.Actor, o backup.MoveOptions) (backup.Moved, error) {
+	return a.Instance.Move(ctx, actor, o)
 }
 
 // Figures are what metrics say of an addon alone.
@@ -42,7 +46,7 @@ func (a *Addon) Measure(ctx context.Context) (f Figures, err error) {
 }
 
 // JobRuns counts the runs of jobs in this process.
-func (a *Addon) JobRuns() []jobs.Runs { return a.queue.Runs() }
+func (a *Addon) JobRuns() []jobs.Runs { return a.Instance.Jobs.Runs() }
 
 // AppRequests is how many requests of apps wait to be written.
 func (a *Addon) AppRequests() (f usage.Figures) {

@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -24,7 +25,7 @@ func removeDatabase(t *testing.T, at dbtest.DB) {
 		return
 	}
 	for _, end := range []string{"", "-wal", "-shm"} {
-		if err := os.Remove(filepath.Join(at.Dir, addon.DatabaseName+end)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(filepath.Join(at.Dir, addon.Product.DatabaseName()+end)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
 		}
 	}
@@ -44,7 +45,7 @@ func TestKeyFileBesideNoDatabaseIsNotANewAddon(t *testing.T) {
 			"accepted losses": func(a *addon.Addon) error { return a.AcceptLoss(t.Context(), operator) },
 		} {
 			for _, look := range []bool{true, false} {
-				a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, NoCreate: look, Now: f.Clock.Now})
+				a, err := addon.Open(t.Context(), addon.Options{Options: instance.Options{Dir: at.Dir, URL: at.URL, NoCreate: look, Now: f.Clock.Now}})
 				if err == nil {
 					err = errors.Join(act(a), a.Close())
 				}
@@ -73,7 +74,7 @@ func TestReadyOnlyWithItsContent(t *testing.T) {
 func TestAddonThatLacksCommitsServesOnceThatIsAccepted(t *testing.T) {
 	f := addontest.Updated(t, dbtest.New(t, dbtest.SQLite))
 	must.Do(t, f.Close())
-	path := sqldb.CommitFile(filepath.Join(f.At.Dir, addon.DatabaseName))
+	path := sqldb.CommitFile(filepath.Join(f.At.Dir, addon.Product.DatabaseName()))
 	must.Do(t, os.WriteFile(path, []byte("00000000000000001000\n"), 0o600))
 	g := addontest.New(t, f.At, f.Clock)
 	addontest.WantError(t, g.PrepareToServe(t.Context()), sqldb.CodeBehind)

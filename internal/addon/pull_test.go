@@ -16,6 +16,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play/playfake"
@@ -64,7 +65,7 @@ func pullEngines(t *testing.T, fn func(t *testing.T, p *puller)) {
 func (p *puller) reopen(t *testing.T) {
 	t.Helper()
 	f := *p.Fixture
-	f.Addon = addontest.Open(t, f.At, addon.Options{Now: f.Clock.Now, Log: slog.New(slog.NewTextHandler(f.Log, nil)), PlayURL: p.url})
+	f.Addon = addontest.Open(t, f.At, addon.Options{Options: instance.Options{Now: f.Clock.Now, Log: slog.New(slog.NewTextHandler(f.Log, nil))}, PlayURL: p.url})
 	must.Do(t, f.Prepare(t.Context()))
 	p.Fixture = &f
 }

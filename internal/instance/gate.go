@@ -30,12 +30,15 @@ func NewGate(s keyfile.Service) *Gate {
 // SetReason notes why the gate is closed, nil for no reason but a key file that is missing or was replaced.
 func (g *Gate) SetReason(why *countersign.Error) { g.reason.Store(why) }
 
+// Reason is that of [Gate.SetReason], at first [Gate.NotReady].
+func (g *Gate) Reason() *countersign.Error { return g.reason.Load() }
+
 // NotReady is the reason of a gate whose database is not prepared; it is of kind Unavailable.
 func (g *Gate) NotReady() *countersign.Error { return g.notReady }
 
 // Ready returns the reason why the gate is closed, nil while it is open.
 func (g *Gate) Ready() error {
-	if why := g.reason.Load(); why != nil {
+	if why := g.Reason(); why != nil {
 		return why
 	}
 	if !g.InForce() {

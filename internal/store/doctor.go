@@ -35,7 +35,8 @@ func (s *Store) examine(ctx context.Context, quick bool) []health.Finding {
 	if box == nil {
 		return findings
 	}
-	return append(findings, s.Instance.ExamineSeals(ctx, box)...)
+	findings = append(findings, health.UnusedKeyFile(s.Instance.Location, box)...)
+	return append(findings, s.Instance.ExamineAudit(ctx, box))
 }
 
 // Health is a quick Doctor for the administrators of the store.

@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -258,7 +259,7 @@ func TestWhatIsEchoedByAStrangerIsNotLogged(t *testing.T) {
 func TestNothingIsSentToAPrivateAddress(t *testing.T) {
 	t.Parallel()
 	at := dbtest.New(t, dbtest.SQLite)
-	a := must.Get(addon.Open(t.Context(), addon.Options{Dir: at.Dir, HashCost: people.TestCost}))(t)
+	a := must.Get(addon.Open(t.Context(), addon.Options{Options: instance.Options{Dir: at.Dir, HashCost: people.TestCost}}))(t)
 	t.Cleanup(func() { _ = a.Close() })
 	must.Get(a.Setup.Update(t.Context(), operator, nil))(t)
 	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)

@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/internal/webtest"
@@ -55,7 +56,7 @@ func newSiteAt(t *testing.T, at dbtest.DB, playURL string, with func(*frame.Opti
 			t.Log(s.log)
 		}
 	})
-	s.Addon = addontest.Open(t, at, addon.Options{Log: log, Now: s.clock.Now, AllowPrivate: addontest.Loopback, PlayURL: playURL})
+	s.Addon = addontest.Open(t, at, addon.Options{Options: instance.Options{Log: log, Now: s.clock.Now}, AllowPrivate: addontest.Loopback, PlayURL: playURL})
 	_ = s.Prepare(t.Context()) // says in an empty place that there is no addon
 	o := pages.FrameOptions(s.Addon)
 	o.Log, o.Now = log, s.clock.Now

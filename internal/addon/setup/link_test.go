@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -82,7 +83,7 @@ func TestSetupFileGoesWhenAnAdministratorIsMade(t *testing.T) {
 func TestPasswordsAreHashedAtTheRealCostUnlessToldOtherwise(t *testing.T) {
 	at := dbtest.New(t, dbtest.SQLite)
 	f := addontest.Updated(t, at)
-	real := must.Get(addon.Open(t.Context(), addon.Options{Dir: at.Dir, Now: f.Clock.Now}))(t)
+	real := must.Get(addon.Open(t.Context(), addon.Options{Options: instance.Options{Dir: at.Dir, Now: f.Clock.Now}}))(t)
 	defer real.Close()
 	must.Get(real.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password))(t)
 	u, err := f.Setup.DB().UserNamed(t.Context(), "ana@site.example")
