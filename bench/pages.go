@@ -151,10 +151,10 @@ func (s *shop) prepareViewer(ctx context.Context) (key int64, err error) {
 			return errors.Join(err, errors.New("the store has no key"))
 		}
 		key = keys[0].ID
-		if _, err := st.People().UserNamed(ctx, harness, pageUser); err == nil {
+		if _, err := st.Instance.People.UserNamed(ctx, harness, pageUser); err == nil {
 			return nil
 		}
-		_, err = st.People().CreateAdministrator(ctx, harness, pageUser, pagePassword)
+		_, err = st.Instance.People.CreateAdministrator(ctx, harness, pageUser, pagePassword)
 		return err
 	})
 	return key, err

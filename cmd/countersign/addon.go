@@ -34,8 +34,8 @@ the products it sells. It has admin pages for both.
 
 // newAddonUsers returns the commands for the people of an addon.
 func newAddonUsers(a *app) *cobra.Command {
-	users := newUserCommands(a, addonLocation, a.withAddon, a.fromAddon)
-	return users.group(listAll(a, a.withAddon, "List the users", users.noUsers(), viewUser, allUsers[*addon.Addon]))
+	users := newUserCommands(a, addonLocation, a.onAddon, a.fromAddon(addonEmails))
+	return users.group(listAll(a, users.open, "List the users", users.noUsers(), viewUser, allUsers))
 }
 
 func newAddonSetupLink(a *app) *cobra.Command {
@@ -145,7 +145,7 @@ func (a *app) updateAddon(ctx context.Context, s *addon.Addon) error {
 	if err != nil {
 		return err
 	}
-	admin, err := a.firstAdministrator(ctx, addonLocation, s.People())
+	admin, err := a.firstAdministrator(ctx, addonLocation, s.Instance.People)
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (a *app) printUpdated(report setup.Report, admin string, took time.Duration
 // afterUpdate returns what to do next.
 func (a *app) afterUpdate(ctx context.Context, s *addon.Addon) string {
 	running := a.served()
-	there, err := s.People().HasAdministrator(ctx)
+	there, err := s.Instance.People.HasAdministrator(ctx)
 	first := err == nil && !there
 	switch {
 	case running != "" && first:

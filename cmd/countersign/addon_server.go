@@ -90,7 +90,7 @@ func (s *addonServer) open(ctx context.Context, at location) (err error) {
 	if err := outsideWeb(at.dir); err != nil {
 		return err
 	}
-	if err := s.app.checkAddon(ctx, at); err != nil {
+	if err := s.app.check(ctx, addonLocation, at); err != nil {
 		return err
 	}
 	if err := s.openTLS(at.dir); err != nil {
@@ -105,7 +105,8 @@ func (s *addonServer) open(ctx context.Context, at location) (err error) {
 		return err
 	}
 	s.welcome = welcome{server: &s.server, of: addonLocation, newLink: s.addon.Setup.Link}
-	err = s.prepare(ctx, at, s.addon, s.addon.PrepareToServe)
+	s.service, s.instance = s.addon, s.addon.Instance
+	err = s.prepare(ctx, at, s.addon.PrepareToServe, s.addon.PrepareToServe)
 	if s.updateNeeded = fault.HasCode(err, fault.CodeUpdateNeeded); s.updateNeeded {
 		return nil
 	}
@@ -131,7 +132,7 @@ func (s *addonServer) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	metrics := s.newMetrics(s.addon.Instance.Backups)
+	metrics := s.newMetrics()
 	if metrics != nil {
 		s.addMetrics(metrics)
 	}
@@ -140,5 +141,5 @@ func (s *addonServer) run(ctx context.Context) error {
 		Pages: pages.New(pages.Options{Addon: s.addon, Frame: framed}), Visitor: framed.Visitor,
 		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: metrics,
 	})
-	return s.serve(ctx, frame.StripBase(base, site), map[string]func(context.Context) error{"first administrator": s.welcome.later})
+	return s.serve(ctx, frame.StripBase(base, site), map[string]func(context.Context) error{"service": s.addon.Run, "first administrator": s.welcome.later})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/instance"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
@@ -113,7 +114,13 @@ var (
 	webhookIDs     = choices(allWebhooks, func(w events.Webhook) string { return choice(w.ID, w.URL) })
 	packageIDs     = choices(allPackages, func(p iap.Package) string { return choice(p.ID, p.Name) })
 	simulatedRefs  = choices(allSimulated, func(p simulator.Purchase) string { return choice(p.Ref, p.User+", "+p.Product) })
-	productIDs     = choices(readProducts, func(p productView) string { return choice(p.StoreProductID, p.PackageName) })
+	storeEmails    = choices(func(ctx context.Context, s *store.Store) ([]people.User, error) {
+		return allUsers(ctx, s.Instance.People)
+	}, userEmail)
+	addonEmails = choices(func(ctx context.Context, s *addon.Addon) ([]people.User, error) {
+		return allUsers(ctx, s.Instance.People)
+	}, userEmail)
+	productIDs = choices(readProducts, func(p productView) string { return choice(p.StoreProductID, p.PackageName) })
 )
 
 // workspaceOf is what --workspace says, "" where there is no such flag.

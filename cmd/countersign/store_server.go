@@ -79,7 +79,7 @@ type storeServer struct {
 
 // open opens everything that can fail at the start.
 func (s *storeServer) open(ctx context.Context, at location) (err error) {
-	if err := s.app.checkStore(ctx, at); err != nil {
+	if err := s.app.check(ctx, storeLocation, at); err != nil {
 		return err
 	}
 	if err := s.openTLS(at.dir); err != nil {
@@ -95,8 +95,9 @@ func (s *storeServer) open(ctx context.Context, at location) (err error) {
 	if err != nil {
 		return err
 	}
-	s.welcome = welcome{server: &s.server, of: storeLocation, newLink: s.store.People().SetupLink}
-	return s.prepare(ctx, at, s.store, s.store.BeginToServe)
+	s.service, s.instance = s.store, s.store.Instance
+	s.welcome = welcome{server: &s.server, of: storeLocation, newLink: s.instance.People.SetupLink}
+	return s.prepare(ctx, at, s.store.BeginToServe, s.store.PrepareToServe)
 }
 
 // run serves the JSON API, with the pages behind it, until ctx ends.
@@ -113,10 +114,10 @@ func (s *storeServer) run(ctx context.Context) error {
 		Pages: func(console http.Handler) http.Handler {
 			return pages.New(pages.Options{Store: s.store, Frame: framed, Guard: guard, BaseURL: s.options.baseURL, API: console})
 		},
-		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(s.store.Instance.Backups),
+		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(),
 	}
 	if o.Metrics != nil {
 		s.addMetrics(o.Metrics)
 	}
-	return s.serve(ctx, frame.StripBase(base, api.New(s.store, o)), map[string]func(context.Context) error{"first administrator": s.welcome.later})
+	return s.serve(ctx, frame.StripBase(base, api.New(s.store, o)), map[string]func(context.Context) error{"service": s.store.Run, "first administrator": s.welcome.later})
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/countersign/countersign/internal/hook"
 	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
-	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -129,17 +128,3 @@ func (a *Addon) Close() error {
 	a.sender.Close()
 	return a.Instance.Close(ctx)
 }
-
-// DatabaseStatus returns how the connections to the database are. It asks nobody.
-func (a *Addon) DatabaseStatus() sqldb.Status { return a.Instance.Database.Status() }
-
-// People is the users, sessions and audit log of the addon. They can be used
-// once the addon is installed ([Addon.Installed]).
-func (a *Addon) People() *people.People { return a.Instance.People }
-
-// AuditLog reads the audit log of the addon, as [Addon.People] does.
-func (a *Addon) AuditLog() *people.AuditLog { return a.Instance.Audit }
-
-// AuditChain seals and verifies the addon's audit log. It can be used once the addon is
-// installed ([Addon.Installed]).
-func (a *Addon) AuditChain() *people.AuditChain { return a.Instance.Chain }

@@ -41,9 +41,6 @@ func (a *Addon) diagnose(ctx context.Context, quick bool) []health.Finding {
 	return append(findings, a.Instance.ExamineAudit(ctx, a.guard.Box()))
 }
 
-// Exposed finds a data folder and a key file that other users of the machine can read.
-func (a *Addon) Exposed() []health.Finding { return a.Instance.Exposed() }
-
 // examine runs one check; one that can't be made is a finding.
 func examine(ctx context.Context, name string, check func(context.Context) (health.Finding, error)) health.Finding {
 	found, err := check(ctx)

@@ -42,7 +42,7 @@ func TestKeyFileBesideNoDatabaseIsNotANewAddon(t *testing.T) {
 			"an update":       func(a *addon.Addon) error { _, err := a.Setup.Update(t.Context(), operator, nil); return err },
 			"a plan":          func(a *addon.Addon) error { _, err := a.Setup.Plan(t.Context(), operator); return err },
 			"a set-up link":   func(a *addon.Addon) error { _, _, err := a.Setup.NewLink(t.Context(), operator); return err },
-			"accepted losses": func(a *addon.Addon) error { return a.AcceptLoss(t.Context(), operator) },
+			"accepted losses": func(a *addon.Addon) error { return a.Instance.AcceptLoss(t.Context(), operator, a.PrepareToServe) },
 		} {
 			for _, look := range []bool{true, false} {
 				a, err := addon.Open(t.Context(), addon.Options{Options: instance.Options{Dir: at.Dir, URL: at.URL, NoCreate: look, Now: f.Clock.Now}})
@@ -65,9 +65,9 @@ func TestKeyFileBesideNoDatabaseIsNotANewAddon(t *testing.T) {
 
 func TestReadyOnlyWithItsContent(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
-		addontest.WantError(t, f.Ready(t.Context()), "")
+		addontest.WantError(t, f.Instance.Ready(t.Context()), "")
 		must.Get(f.DB().Exec(t.Context(), `DELETE FROM meta`))(t)
-		addontest.WantError(t, f.Ready(t.Context()), "unavailable")
+		addontest.WantError(t, f.Instance.Ready(t.Context()), "unavailable")
 	})
 }
 
@@ -79,7 +79,7 @@ func TestAddonThatLacksCommitsServesOnceThatIsAccepted(t *testing.T) {
 	g := addontest.New(t, f.At, f.Clock)
 	addontest.WantError(t, g.PrepareToServe(t.Context()), sqldb.CodeBehind)
 	addontest.WantError(t, g.DB().Tx(t.Context(), func(*addondb.DB) error { return nil }), sqldb.CodeBehind)
-	addontest.WantError(t, g.AcceptLoss(t.Context(), people.Operator("ada")), "")
+	addontest.WantError(t, g.Instance.AcceptLoss(t.Context(), people.Operator("ada"), g.PrepareToServe), "")
 	again := addontest.New(t, f.At, f.Clock)
 	addontest.WantError(t, again.PrepareToServe(t.Context()), "")
 	if audits := strings.Join(again.Audits(t), "\n"); !strings.Contains(audits, "addon.accept_loss") {

@@ -127,7 +127,7 @@ func TestAPulledPurchaseActivatesAMembership(t *testing.T) {
 		intent := must.Get(p.Members.Intend(t.Context(), "7", nil))(t)
 		must.Get(p.play.Buy(playfake.BuyOptions{ProductID: "gold_monthly", Account: intent.AccountID}))(t)
 		p.mustPull(t)
-		if ran, err := p.Queue().RunNext(t.Context()); !ran || err != nil {
+		if ran, err := p.Instance.Jobs.RunNext(t.Context()); !ran || err != nil {
 			t.Fatal(ran, err)
 		}
 		if m, err := p.Members.Membership(t.Context(), "7"); err != nil || !m.Membership.Active {
@@ -234,7 +234,7 @@ func TestOneProcessPulls(t *testing.T) {
 		}
 		run := func(a *addon.Addon, want bool) {
 			t.Helper()
-			if ran, err := a.Queue().RunNext(t.Context()); ran != want || err != nil {
+			if ran, err := a.Instance.Jobs.RunNext(t.Context()); ran != want || err != nil {
 				t.Fatalf("ran: %t, %v", ran, err)
 			}
 		}
@@ -312,13 +312,13 @@ func TestAPullEndsWithTheServer(t *testing.T) {
 			return true
 		}
 		must.Do(t, p.Members.EnsurePull(t.Context()))
-		if ran, err := p.Queue().RunNext(ctx); !ran || err != nil {
+		if ran, err := p.Instance.Jobs.RunNext(ctx); !ran || err != nil {
 			t.Fatal(ran, err)
 		}
 		p.wantAlerts(t)
 		p.before = func(http.ResponseWriter, *http.Request) bool { return false }
 		p.play.SendTest()
-		if ran, err := p.Queue().RunNext(t.Context()); !ran || err != nil {
+		if ran, err := p.Instance.Jobs.RunNext(t.Context()); !ran || err != nil {
 			t.Fatal(ran, err)
 		}
 		p.wantMessages(t, 1, 0)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/keyfile"
-	"github.com/countersign/countersign/internal/people"
 )
 
 // State returns how far the addon was set up when that was last read, "" when it is not known
@@ -29,20 +28,4 @@ func (a *Addon) PrepareToServe(ctx context.Context) error {
 		return err
 	}
 	return cmp.Or(a.Instance.Database.Behind(), err)
-}
-
-// AcceptLoss is PrepareToServe for a database that may lack commits. What it lacks is
-// written into the audit log.
-func (a *Addon) AcceptLoss(ctx context.Context, actor people.Actor) error {
-	return a.Instance.AcceptLoss(ctx, actor, a.PrepareToServe)
-}
-
-// Behind is an error of kind Conflict when the database lacks commits that it
-// acknowledged. It can be read, and is not written before the loss is accepted.
-func (a *Addon) Behind() error { return a.Instance.Database.Behind() }
-
-// Ready returns an error unless the addon is updated, its database answers and is the
-// one that was prepared, and nothing keeps it from being written.
-func (a *Addon) Ready(ctx context.Context) error {
-	return a.Instance.Ready(ctx)
 }

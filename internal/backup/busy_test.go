@@ -15,7 +15,7 @@ import (
 
 func (s *server) wantEntries(action people.Action, want int) {
 	s.Helper()
-	entries, err := s.store.AuditLog().Audit(s.Context(), operator, people.AuditFilter{Action: string(action)})
+	entries, err := s.store.Instance.Audit.Audit(s.Context(), operator, people.AuditFilter{Action: string(action)})
 	if err != nil || len(entries) != want {
 		s.Errorf("%d entries of %s, %v, want %d", len(entries), action, err, want)
 	}

@@ -27,7 +27,7 @@ func move(ctx context.Context, db dbtest.DB, url string, reached func(step strin
 		return moved, err
 	}
 	defer s.Close()
-	return s.Move(ctx, operator, backup.MoveOptions{URL: url, Reached: reached})
+	return s.Instance.Move(ctx, operator, backup.MoveOptions{URL: url, Reached: reached})
 }
 
 func noStep(string) {}
@@ -56,7 +56,7 @@ func eachMove(t *testing.T, fn func(t *testing.T, from, to dbtest.DB)) {
 func auditOf(t testing.TB, db dbtest.DB) (lines []people.AuditLine) {
 	t.Helper()
 	with(t, db, func(ctx context.Context, s *store.Store) (err error) {
-		lines, err = s.AuditLog().Audit(ctx, operator, people.AuditFilter{Limit: 500})
+		lines, err = s.Instance.Audit.Audit(ctx, operator, people.AuditFilter{Limit: 500})
 		return err
 	})
 	return lines
@@ -81,7 +81,7 @@ func TestAMoveCopiesAllRowsAndChangesNothingElse(t *testing.T) {
 			t.Errorf("the audit log has %d entries, begins with %+v; %d were there before", len(got), got[0], len(log))
 		}
 		with(t, to, func(ctx context.Context, s *store.Store) error {
-			_, err := s.AuditChain().Verify(ctx, operator)
+			_, err := s.Instance.Chain.Verify(ctx, operator)
 			return err
 		})
 	})

@@ -46,7 +46,7 @@ func TestTheURLOfAScheduleIsSealed(t *testing.T) {
 		got := s.set(func(to *backup.Settings) { to.Active, to.Out = true, url })
 		expect.Equalf(t, got.Place, "s3://bucket", "place")
 		kept, err := s.store.Instance.Backups.DB.Queries().Meta(t.Context(), "backup_schedule")
-		entries, err2 := s.store.AuditLog().Audit(t.Context(), operator, people.AuditFilter{Action: "backup.schedule"})
+		entries, err2 := s.store.Instance.Audit.Audit(t.Context(), operator, people.AuditFilter{Action: "backup.schedule"})
 		if err != nil || err2 != nil || len(entries) != 1 || strings.Contains(kept, "hush") || strings.Contains(entries[0].Detail, "hush") {
 			t.Errorf("kept %s, entries %+v, %v, %v", kept, entries, err, err2)
 		}
@@ -68,7 +68,7 @@ func TestALostKeyFileSwitchesTheScheduleOff(t *testing.T) {
 			s := serve(t, template.New(t, dbtest.SQLite))
 			s.set(func(to *backup.Settings) { to.Active, to.Out = true, t.TempDir() })
 			if lost {
-				must.Do(t, os.Remove(filepath.Join(s.store.Dir(), keyfile.FileName)))
+				must.Do(t, os.Remove(filepath.Join(s.store.Instance.Options.Dir, keyfile.FileName)))
 			}
 			plan, err := s.store.Rekey(t.Context(), operator)
 			if err != nil || (plan.BackupPlace != "") != lost {

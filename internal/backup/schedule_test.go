@@ -36,7 +36,7 @@ func TestScheduledBackupsAreVerifiedRecordedAndPruned(t *testing.T) {
 		if at, known, err := s.store.Instance.Backups.LastVerified(t.Context()); !known || err != nil || !at.Equal(noon) {
 			t.Errorf("last verified %v, %v, %v", at, known, err)
 		}
-		entries, err := s.store.AuditLog().Audit(t.Context(), operator, people.AuditFilter{Actor: "scheduled"})
+		entries, err := s.store.Instance.Audit.Audit(t.Context(), operator, people.AuditFilter{Actor: "scheduled"})
 		if err != nil || len(entries) != 1 || entries[0].Action != backup.ActionCreate || !strings.HasSuffix(entries[0].Detail, "bytes, verified") {
 			t.Errorf("entries %+v, %v", entries, err)
 		}
@@ -124,7 +124,7 @@ func TestCommandsAndASwitchedOffScheduleWriteNoBackups(t *testing.T) {
 	s.set(func(to *backup.Settings) { to.Active = false })
 	s.run(true) // ends without a backup
 	s.run(false)
-	other := must.Get(store.Open(t.Context(), store.Options{Options: instance.Options{Dir: s.store.Dir(), Now: func() time.Time { return s.now }}}))(t)
+	other := must.Get(store.Open(t.Context(), store.Options{Options: instance.Options{Dir: s.store.Instance.Options.Dir, Now: func() time.Time { return s.now }}}))(t)
 	defer other.Close()
 	must.Do(t, other.Prepare(t.Context()))
 	s.set(on(time.Hour))

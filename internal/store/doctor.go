@@ -47,9 +47,6 @@ func (s *Store) Health(ctx context.Context, a people.Actor) ([]health.Finding, e
 	return s.examine(ctx, true), nil
 }
 
-// Exposed finds a data folder and a key file that other users of the machine can read.
-func (s *Store) Exposed() []health.Finding { return s.Instance.Exposed() }
-
 // checkKey reports whether the key file is the one that belongs to the database, and
 // returns it when it is.
 func (s *Store) checkKey(ctx context.Context, at health.Location) (health.Finding, *keyfile.Box) {

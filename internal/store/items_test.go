@@ -178,7 +178,7 @@ func TestEditedItemsAreServedAtOnce(t *testing.T) {
 		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "code")))
 		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		f = f.WithCache(t)
-		f.Start(t, f.Database())
+		f.Start(t, f.Instance.Database)
 		a := f.ActorOf(t, token)
 		wantNames := func(name string, count int) {
 			t.Helper()

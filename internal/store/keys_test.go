@@ -301,7 +301,7 @@ func TestRevocationIsNotLostToAChangeUnderWay(t *testing.T) {
 	var revoked error
 	must.Get(f.ChangeKey(t.Context(), storetest.Operator, k.ID, store.ActionRotateKey, func(tx *storedb.DB, k *store.Key, _ *people.Event) error {
 		_, revoked = other.RevokeKey(t.Context(), storetest.Operator, k.ID)
-		rules.SetKeyValue(f.Gate().Box(), k, rules.NewKeyValue(k.Class))
+		rules.SetKeyValue(f.Instance.Gate.Box(), k, rules.NewKeyValue(k.Class))
 		return tx.UpdateKey(t.Context(), *k)
 	}))(t)
 	if got := f.KeyNamed(t, "ada", k.Name); revoked == nil && got.RevokedAt.IsZero() {

@@ -98,7 +98,7 @@ func migratesLater(t *testing.T, f *storetest.Fixture, says string, times int, d
 	if err := s.PrepareLater(t.Context()); err != nil || said != times {
 		t.Fatalf("said so %d times, %v", said, err)
 	}
-	storetest.WantError(t, s.Ready(t.Context()), "")
+	storetest.WantError(t, s.Instance.Ready(t.Context()), "")
 }
 
 // A package is upgraded while cron writes a backup.
@@ -112,7 +112,7 @@ func TestAMigrationWaitsForTheBackupOfAnotherProcess(t *testing.T) {
 			t.Fatal(locked, err)
 		}
 		migratesLater(t, f, "waits for a backup", 1, func(s *store.Store, _ int) {
-			storetest.WantError(t, s.Ready(t.Context()), "migrating")
+			storetest.WantError(t, s.Instance.Ready(t.Context()), "migrating")
 			expect.NoError(t, other.Unlock())
 		})
 	})
@@ -125,7 +125,7 @@ func TestAMigrationThatCannotWriteItsBackupSaysSo(t *testing.T) {
 		folder := filepath.Join(f.At.Dir, "backups")
 		write(t, folder, "") // also root can't write into it
 		migratesLater(t, f, "can't be migrated", 2, func(s *store.Store, said int) {
-			err := s.Ready(t.Context())
+			err := s.Instance.Ready(t.Context())
 			storetest.WantError(t, err, "migration_failed")
 			if err == nil || !strings.Contains(err.Error(), folder) {
 				t.Errorf("%v does not name the folder", err)

@@ -44,7 +44,7 @@ func TestKeyFileBesideNoDatabaseIsNotANewStore(t *testing.T) {
 			for name, act := range map[string]func(s *store.Store) error{
 				"a command":   func(s *store.Store) error { return s.Prepare(t.Context()) },
 				"the server":  func(s *store.Store) error { return s.PrepareToServe(t.Context()) },
-				"its flag":    func(s *store.Store) error { return s.AcceptLoss(t.Context(), storetest.Operator) },
+				"its flag":    func(s *store.Store) error { return s.Instance.AcceptLoss(t.Context(), storetest.Operator, s.PrepareToServe) },
 				"a migration": func(s *store.Store) error { _, err := s.Migrate(t.Context()); return err },
 				"its steps":   func(s *store.Store) error { _, err := s.Migrations(t.Context()); return err },
 				"a rekey":     func(s *store.Store) error { _, err := s.PlanRekey(t.Context()); return err },
@@ -94,7 +94,7 @@ func TestAKeyFromTheEnvironmentIsNoKeyFile(t *testing.T) {
 		o.KeyText = string(text)
 		s := storetest.Opened(t, o)
 		must.Do(t, s.PrepareToServe(t.Context()))
-		expect.NoError(t, s.Ready(t.Context()))
+		expect.NoError(t, s.Instance.Ready(t.Context()))
 	})
 }
 
@@ -130,11 +130,11 @@ func TestReadyOnlyWithItsContent(t *testing.T) {
 				}
 				t.Run(engine, func(t *testing.T) {
 					f := storetest.Prepared(t, storetest.EmptyStore.New(t, engine))
-					must.Do(t, f.Ready(t.Context()))
+					must.Do(t, f.Instance.Ready(t.Context()))
 					c.spoil(t, f)
-					for f.Database().Ping(t.Context()) != nil { // connections that were ended
+					for f.Instance.Database.Ping(t.Context()) != nil { // connections that were ended
 					}
-					if err := f.Ready(t.Context()); err == nil {
+					if err := f.Instance.Ready(t.Context()); err == nil {
 						t.Error("it is ready")
 					}
 				})
@@ -167,12 +167,12 @@ func TestCommitsThatAreMissingStopAServerUntilItsOperatorAccepts(t *testing.T) {
 	if _, err := command.Workspace(t.Context(), storetest.Operator, "ada"); err != nil {
 		t.Error(err)
 	}
-	storetest.WantError(t, command.Behind(), sqldb.CodeBehind)
+	storetest.WantError(t, command.Instance.Database.Behind(), sqldb.CodeBehind)
 	_, _, err := command.CreateKey(t.Context(), storetest.Operator, store.NewKey{Workspace: "ada", Name: "web", Class: store.ClassSecret})
 	storetest.WantError(t, err, sqldb.CodeBehind)
 
-	storetest.WantError(t, s.AcceptLoss(t.Context(), people.Operator("ada")), "")
-	storetest.WantError(t, s.Ready(t.Context()), "")
+	storetest.WantError(t, s.Instance.AcceptLoss(t.Context(), people.Operator("ada"), s.PrepareToServe), "")
+	storetest.WantError(t, s.Instance.Ready(t.Context()), "")
 	again := storetest.Prepared(t, f.At)
 	storetest.WantError(t, again.PrepareToServe(t.Context()), "")
 	if audits := again.Audits(t); !strings.Contains(strings.Join(audits, "\n"), "store.accept_loss") {

@@ -10,7 +10,6 @@ import (
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
-	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
@@ -139,12 +138,6 @@ func (s *Store) BeginToServe(ctx context.Context) error {
 	return s.PrepareToServe(ctx)
 }
 
-// AcceptLoss is PrepareToServe for a database that may lack commits. What it lacks is
-// written into the audit log.
-func (s *Store) AcceptLoss(ctx context.Context, a people.Actor) error {
-	return s.Instance.AcceptLoss(ctx, a, s.PrepareToServe)
-}
-
 // prepareLater prepares a store whose database was down at the start, as soon
 // as it is there, or is older. An older one waits for a backup that another process writes,
 // and for a folder that takes its own backup. What it waits for is logged at once and each minute.
@@ -207,10 +200,6 @@ func (s *Store) Migrate(ctx context.Context) (file string, err error) {
 	}
 	return file, s.Instance.Database.Migrate(ctx)
 }
-
-// Behind is an error of kind Conflict when the database lacks commits that it
-// acknowledged. It can be read, and is not written before the loss is accepted.
-func (s *Store) Behind() error { return s.Instance.Database.Behind() }
 
 // Migrations lists the steps of the store's tables and which the database has. In a
 // folder that lost its database it is an error, as everywhere.

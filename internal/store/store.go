@@ -16,8 +16,6 @@ import (
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
-	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/byitem"
 	"github.com/countersign/countersign/internal/store/licensing"
@@ -149,27 +147,11 @@ func (s *Store) Run(ctx context.Context) error {
 	})
 }
 
-// AuditLog reads the store's audit log. Entries name the workspace that they are about.
-func (s *Store) AuditLog() *people.AuditLog { return s.Instance.Audit }
-
-// People is the users of the store, and their sessions.
-func (s *Store) People() *people.People { return s.Instance.People }
-
-// AuditChain seals and verifies the store's audit log. It can be used once the store is
-// prepared.
-func (s *Store) AuditChain() *people.AuditChain { return s.Instance.Chain }
-
-// Ready returns an error unless the store is prepared, its database answers and is the
-// one that was prepared, and nothing keeps it from being written.
-func (s *Store) Ready(ctx context.Context) error { return s.Instance.Ready(ctx) }
-
-// Dir is the data folder.
-func (s *Store) Dir() string { return s.Instance.Options.Dir }
-
-// DatabaseStatus returns how the connections to the database are. It asks nobody.
-func (s *Store) DatabaseStatus() sqldb.Status { return s.Instance.Database.Status() }
-
 func (s *Store) timestamp() countersign.Timestamp { return countersign.At(s.now()) }
+
+// LimitsAlone reports whether the counts of limits could not be exchanged with other servers
+// the last time.
+func (s *Store) LimitsAlone() bool { return s.limits.failed.Load() }
 
 // pruneEvery deletes imports that can't be undone any more, and files that nothing refers to, now and then every hour.
 func (s *Store) pruneEvery(ctx context.Context) {

@@ -76,7 +76,7 @@ func newSiteAt(t *testing.T, at dbtest.DB, playURL string, with func(*frame.Opti
 
 // updatedSite is a site after its first update, with an administrator.
 var updatedSite = addontest.NewTemplate(noon, func(ctx context.Context, a *addon.Addon) error {
-	_, err := a.People().CreateAdministrator(ctx, operator, email, password)
+	_, err := a.Instance.People.CreateAdministrator(ctx, operator, email, password)
 	return err
 })
 
@@ -93,7 +93,7 @@ func opened(t *testing.T, at dbtest.DB) *site {
 func (s *site) install(t *testing.T) {
 	t.Helper()
 	must.Get(s.Setup.Update(t.Context(), operator, nil))(t)
-	must.Get(s.People().CreateAdministrator(t.Context(), operator, email, password))(t)
+	must.Get(s.Instance.People.CreateAdministrator(t.Context(), operator, email, password))(t)
 }
 
 // engines runs fn with an updated site on both engines.

@@ -1,8 +1,6 @@
 package media
 
-import (
-	"errors"
-)
+import "errors"
 
 var errGIF = errors.New("media: the blocks of a GIF end early")
 

@@ -19,7 +19,7 @@ func (p *Pages) revealKey(w http.ResponseWriter, r *frame.Request, ws store.Work
 		Consequence: "The key is shown on the next page. This is recorded in the audit log.",
 		Path:        keyPath(ws, k, "/reveal"), Label: "Reveal", Cancel: keyPath(ws, k, ""), Safe: true, Failed: "The key is not shown.", Fields: []frame.Field{field},
 		Form: frame.WithPassword(func(password string) error {
-			if err := p.store.People().CheckPassword(r.Context(), r.Actor, password); err != nil {
+			if err := p.store.Instance.People.CheckPassword(r.Context(), r.Actor, password); err != nil {
 				return err
 			}
 			k, value, err := p.store.RevealKey(r.Context(), r.Actor, k.ID)

@@ -35,7 +35,7 @@ type team struct {
 
 // teamStore is the shop with its people.
 var teamStore = storetest.NewTemplate("../api/testdata/shop.jsonl", store.Options{Options: instance.Options{Now: now}}, func(ctx context.Context, s *store.Store) error {
-	if _, err := s.People().CreateAdministrator(ctx, operator, email("administrator"), password); err != nil {
+	if _, err := s.Instance.People.CreateAdministrator(ctx, operator, email("administrator"), password); err != nil {
 		return err
 	}
 	join := func(who, workspace string, role store.Role) error {

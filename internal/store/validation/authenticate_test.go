@@ -213,5 +213,5 @@ func TestAuthenticateBeforePrepareSaysNotYet(t *testing.T) {
 	s := storetest.Opened(t, store.Options{Options: instance.Options{Dir: t.TempDir()}})
 	_, err := s.Validation.Authenticate(t.Context(), "a key", netip.Addr{})
 	storetest.WantError(t, err, "unavailable")
-	storetest.WantError(t, s.Ready(t.Context()), "unavailable")
+	storetest.WantError(t, s.Instance.Ready(t.Context()), "unavailable")
 }

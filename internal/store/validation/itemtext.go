@@ -1,8 +1,6 @@
 package validation
 
-import (
-	"strings"
-)
+import "strings"
 
 // The paths of the default pictures of items, which the API serves.
 const (
