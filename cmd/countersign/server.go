@@ -65,9 +65,32 @@ func (l *server) prepare(ctx context.Context, at location, begin, again func(con
 	return err
 }
 
-// announce prints where a server is: view with --json, else sentences.
-func (l *server) announce(at location, view any) error {
+// open takes the addresses and the data folder of a service, once that is known to be the service's.
+func (l *server) open(ctx context.Context, of locationFlags, at location) error {
+	if err := l.app.check(ctx, of, at); err != nil {
+		return err
+	}
+	if err := l.openTLS(at.dir); err != nil {
+		return err
+	}
+	return l.listen(at.dir)
+}
+
+// servedView is where a server is.
+type servedView struct {
+	StoreURL string `json:"store_url,omitempty"`
+	AddonURL string `json:"addon_url,omitempty"`
+	// SetupURL is where the first administrator is created, "" when one exists.
+	SetupURL   string `json:"setup_url,omitempty"`
+	MetricsURL string `json:"metrics_url,omitempty"`
+	// RedirectURL is redirected to https, "" without such an address.
+	RedirectURL string `json:"redirect_url,omitempty"`
+}
+
+// announce prints where a server is: the view with --json, else sentences.
+func (l *server) announce(at location, view servedView) error {
 	if l.app.JSON {
+		view.MetricsURL, view.RedirectURL = l.metricsURL(), l.redirectURL()
 		if err := l.app.PrintJSON(view); err != nil {
 			return err
 		}

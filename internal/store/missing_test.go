@@ -42,9 +42,11 @@ func TestKeyFileBesideNoDatabaseIsNotANewStore(t *testing.T) {
 			lost(t, place, emptyFile)
 			before := fileNames(t, place.Dir)
 			for name, act := range map[string]func(s *store.Store) error{
-				"a command":   func(s *store.Store) error { return s.Prepare(t.Context()) },
-				"the server":  func(s *store.Store) error { return s.PrepareToServe(t.Context()) },
-				"its flag":    func(s *store.Store) error { return s.Instance.AcceptLoss(t.Context(), storetest.Operator, s.PrepareToServe) },
+				"a command":  func(s *store.Store) error { return s.Prepare(t.Context()) },
+				"the server": func(s *store.Store) error { return s.PrepareToServe(t.Context()) },
+				"its flag": func(s *store.Store) error {
+					return s.Instance.AcceptLoss(t.Context(), storetest.Operator, s.PrepareToServe)
+				},
 				"a migration": func(s *store.Store) error { _, err := s.Migrate(t.Context()); return err },
 				"its steps":   func(s *store.Store) error { _, err := s.Migrations(t.Context()); return err },
 				"a rekey":     func(s *store.Store) error { _, err := s.PlanRekey(t.Context()); return err },

@@ -116,6 +116,8 @@ func (s *Store) PrepareToServe(ctx context.Context) error {
 func (s *Store) migrateToServe(ctx context.Context) error {
 	_, err := s.Migrate(ctx)
 	switch {
+	case err == nil:
+		s.Instance.Gate.SetReason(s.Instance.Gate.NotReady())
 	case fault.HasCode(err, backup.CodeRunning):
 		s.Instance.Gate.SetReason(errMigrating)
 	case fault.IsUnavailable(err):
