@@ -18,9 +18,10 @@ func TestTheGateIsOpenWithTheKeyFileOfTheDatabase(t *testing.T) {
 		act  func()
 		code string // of the error, "" for an open gate
 	}{
-		{"before the store is prepared", func() {}, "unavailable"},
+		{"before the database is prepared", func() {}, "unavailable"},
+		{"with a key file that nobody has opened the gate for", func() { g.Open(box) }, "unavailable"},
 		{"while the database is migrated", func() { g.SetReason(migrating) }, "migrating"},
-		{"with the key file", func() { g.SetReason(nil); g.Open(box) }, ""},
+		{"with the key file", func() { g.SetReason(nil) }, ""},
 		{"after the key file was replaced", g.Outdated, "unavailable"},
 		{"with the key file that replaced it", func() { g.Open(box) }, ""},
 	}

@@ -280,7 +280,7 @@ func TestAnItemWithAHigherIDKeepsWorking(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		const high = 1<<63 - 1
 		f.Execute(t, `DELETE FROM item_versions WHERE item_id = 2`, fmt.Sprintf(`UPDATE items SET id = %d WHERE id = 2`, int64(high)))
-		if i, err := f.EditItem(t.Context(), storetest.Operator, high, func(i *store.Item, _ string) error { i.Name = "Edited"; return nil }); err != nil || i.Name != "Edited" {
+		if i, err := f.EditItem(t.Context(), storetest.Operator, high, "", func(i *store.Item, _ string) error { i.Name = "Edited"; return nil }); err != nil || i.Name != "Edited" {
 			t.Error(err)
 		}
 		file := storetest.Lines(storetest.ItemText("ada", high, `"name":"Imported"`), storetest.PurchaseText("ada", high, "of-it"))

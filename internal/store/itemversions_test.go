@@ -32,7 +32,7 @@ func TestEveryPathKeepsTheVersionsOfAnItem(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		by := "|" + storetest.Operator.ID + "|"
 		set := func(version, notes string) error {
-			_, err := f.EditItem(t.Context(), storetest.Operator, 500, func(i *store.Item, _ string) error {
+			_, err := f.EditItem(t.Context(), storetest.Operator, 500, "", func(i *store.Item, _ string) error {
 				i.Version, i.Notes = countersign.Version(version), notes
 				return nil
 			})

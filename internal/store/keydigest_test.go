@@ -155,7 +155,7 @@ func TestAnImportKeysADigestThatNothingElseCould(t *testing.T) {
 func TestARotationKeepsTheImportedValueForItsOverlap(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, importedKeys())
-		_, value, err := f.RotateKey(t.Context(), storetest.Operator, f.KeyNamed(t, "bob", "imported").ID, time.Hour)
+		_, value, err := f.RotateKey(t.Context(), storetest.Operator, f.KeyNamed(t, "bob", "imported").ID, time.Hour, "")
 		must.Do(t, err)
 		wantOpens(t, f, value, importedKey)
 		f.Clock.Set(storetest.Noon.Add(time.Hour))

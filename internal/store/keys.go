@@ -190,27 +190,18 @@ func noKey(id int64) error {
 	return fault.NotFound("key_not_found", fmt.Sprintf("No key %d", id))
 }
 
-// RotateKey sets a new value of a key. The previous one works for the overlap; an
-// earlier one still in its overlap ([Store.EarlierValue]) ends at once.
-func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap time.Duration) (Key, string, error) {
-	return s.rotateKey(ctx, a, id, overlap, nil)
-}
-
 var errKeyRotated = fault.New(countersign.KindPrecondition, "key_rotated", "Nothing was changed: this key was rotated already")
 
-// RotateSeenKey is [Store.RotateKey] of the value with the hint seen. A key whose
-// value has changed since stays as it is: the error is of kind Precondition (key_rotated).
-func (s *Store) RotateSeenKey(ctx context.Context, a people.Actor, id int64, overlap time.Duration, seen string) (Key, string, error) {
-	return s.rotateKey(ctx, a, id, overlap, &seen)
-}
-
-func (s *Store) rotateKey(ctx context.Context, a people.Actor, id int64, overlap time.Duration, seen *string) (Key, string, error) {
+// RotateKey sets a new value of a key. The previous one works for the overlap; an
+// earlier one still in its overlap ([Store.EarlierValue]) ends at once. With the hint of the value that the actor has
+// seen, "" for none, a key whose value has changed since stays as it is: the error is of kind Precondition (key_rotated).
+func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap time.Duration, seen string) (Key, string, error) {
 	if overlap < 0 {
 		return Key{}, "", fault.Invalid(fault.CodeInvalid, "The overlap can't be negative")
 	}
 	var token string
 	k, err := s.changeKey(ctx, a, id, actionRotateKey, func(tx *storedb.DB, k *Key, e *people.Event) error {
-		if seen != nil && k.Hint != *seen {
+		if seen != "" && k.Hint != seen {
 			return errKeyRotated
 		}
 		if !k.RevokedAt.IsZero() {

@@ -33,7 +33,7 @@ func newRekeyable(t *testing.T, place dbtest.DB) rekeyable {
 	r.tokens["imported"] = "bobs-key-0123456789"
 	_, r.tokens["plain"] = r.MustCreate(t, store.NewKey{Workspace: "ada", Name: "plain"})
 	k, first := r.MustCreate(t, store.NewKey{Workspace: "ada", Name: "rotated"})
-	_, second, err := r.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour)
+	_, second, err := r.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour, "")
 	must.Do(t, err)
 	r.tokens["rotated"], r.tokens["rotated before"] = second, first
 	return r

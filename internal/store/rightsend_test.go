@@ -79,7 +79,7 @@ func TestRightsCountWhenSomethingIsWritten(t *testing.T) {
 				_, _, err := f.CreateKey(ctx, owner, store.NewKey{Workspace: "ada", Name: "late"})
 				return err
 			},
-			"RotateKey": func() error { _, _, err := f.RotateKey(ctx, owner, k.ID, 0); return err },
+			"RotateKey": func() error { _, _, err := f.RotateKey(ctx, owner, k.ID, 0, ""); return err },
 			"Invite": func() error {
 				_, _, err := f.Invite(ctx, owner, "ada", "later@home.example", store.RoleOwner)
 				return err

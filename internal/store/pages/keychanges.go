@@ -73,7 +73,7 @@ func (p *Pages) rotateKey(w http.ResponseWriter, r *frame.Request, ws store.Work
 			if err != nil || hours < 0 || hours > 8760 {
 				return wrongField("overlap", "Choose how long the current value works.")
 			}
-			k, value, err := p.store.RotateSeenKey(r.Context(), r.Actor, k.ID, time.Duration(hours)*time.Hour, in.Get("replaces"))
+			k, value, err := p.store.RotateKey(r.Context(), r.Actor, k.ID, time.Duration(hours)*time.Hour, in.Get("replaces"))
 			if fault.HasCode(err, "key_rotated") {
 				return rotated()
 			}

@@ -56,13 +56,13 @@ func makeValues(t *testing.T, f *storetest.Fixture, class store.Class, revoked, 
 	}
 	n.Name = fmt.Sprintf("%s %t %t %t", class, revoked, expired, passed)
 	k, earlier := f.MustCreate(t, n)
-	_, previous, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour)
+	_, previous, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour, "")
 	must.Do(t, err)
 	overlap := time.Hour
 	if passed {
 		overlap = 0
 	}
-	_, current, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, overlap)
+	_, current, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, overlap, "")
 	must.Do(t, err)
 	if expired {
 		must.Get(f.SetKeyExpiry(t.Context(), storetest.Operator, k.ID, countersign.At(storetest.Noon.Add(-time.Second))))(t)
@@ -172,7 +172,7 @@ func TestEndsAreReachedToTheSecond(t *testing.T) {
 				}
 				k, token := f.MustCreate(t, n)
 				if c.rotated {
-					if _, _, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Minute); err != nil {
+					if _, _, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Minute, ""); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -23,7 +23,7 @@ func TestChangesByAnotherProcess(t *testing.T) {
 			must.Get(other.RevokeKey(t.Context(), storetest.Operator, k.ID))(t)
 		}, "key_revoked"},
 		{"a rotated key without overlap is refused", func(t *testing.T, other *storetest.Fixture, k store.Key) {
-			if _, _, err := other.RotateKey(t.Context(), storetest.Operator, k.ID, 0); err != nil {
+			if _, _, err := other.RotateKey(t.Context(), storetest.Operator, k.ID, 0, ""); err != nil {
 				t.Fatal(err)
 			}
 		}, "key_expired"},
