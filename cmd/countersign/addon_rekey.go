@@ -64,8 +64,7 @@ func (a *app) sayAddonRekey(plan addon.RekeyPlan) {
 	if plan.Simulator {
 		a.Say("The simulated store forgets its purchases and begins anew.")
 	}
-	a.sayLostPlace(plan.BackupPlace)
-	a.sayLostApps(plan.Users)
+	a.sayLost(plan.Lost)
 }
 
 func (a *app) printAddonRekey(done addon.RekeyPlan) error {

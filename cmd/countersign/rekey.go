@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
 )
@@ -61,15 +62,7 @@ func (a *app) sayRekey(plan store.RekeyPlan) {
 	}
 	a.sayKeys(plan.Working(), "key still works", "keys still work", "but can't be shown again")
 	a.sayKeys(plan.Ended, "imported key stops", "imported keys stop", "working until imported again, because it needs the lost key file")
-	a.sayLostPlace(plan.BackupPlace)
-	a.sayLostApps(plan.Users)
-}
-
-// sayLostPlace says that scheduled backups end, because the place that they go to is lost.
-func (a *app) sayLostPlace(place string) {
-	if place != "" {
-		a.Say("Scheduled backups to %s end, until the place is set again with: %s backup schedule --out URL", cli.Safe(place), a.Service.Command)
-	}
+	a.sayLost(plan.Lost)
 }
 
 func (a *app) sayKeys(keys []store.Key, one, many, what string) {
@@ -86,9 +79,13 @@ func sayLost[T any](a *app, lost []T, one, many, what string, line func(T) strin
 	}
 }
 
-// sayLostApps lists the e-mails of users whose authenticator app stops working.
-func (a *app) sayLostApps(emails []string) {
-	sayLost(a, emails, "user signs", "users sign", "in with a recovery code, or after "+a.Service.Command+" user reset-password EMAIL --remove-two-step",
+// sayLost says what a new key file costs every service: that scheduled backups end, and whose authenticator app stops
+// working.
+func (a *app) sayLost(lost instance.Lost) {
+	if lost.BackupPlace != "" {
+		a.Say("Scheduled backups to %s end, until the place is set again with: %s backup schedule --out URL", cli.Safe(lost.BackupPlace), a.Service.Command)
+	}
+	sayLost(a, lost.Users, "user signs", "users sign", "in with a recovery code, or after "+a.Service.Command+" user reset-password EMAIL --remove-two-step",
 		func(email string) string { return email })
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/addon/simulator"
-	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
@@ -24,6 +23,7 @@ import (
 // RekeyPlan describes what a new key file would cost: the values that the old one can't
 // open any more, or nothing when that is there.
 type RekeyPlan struct {
+	instance.Lost
 	// Credentials lose their API key and API secret, and refuse every call until they
 	// are rotated.
 	Credentials []credential.Credential
@@ -42,12 +42,6 @@ type RekeyPlan struct {
 	Queued int
 	// Simulator reports that the simulated store forgets its purchases and begins anew.
 	Simulator bool
-	// Users are the e-mails of administrators whose authenticator app stops working.
-	// Their recovery codes still sign in.
-	Users []string
-	// BackupPlace is where scheduled backups were written to, when only the lost key file can open
-	// that. The schedule is switched off.
-	BackupPlace string
 }
 
 // Nothing reports that nothing would be deleted.
@@ -66,16 +60,15 @@ func (a *Addon) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 		return RekeyPlan{}, err
 	}
 	var p RekeyPlan
-	var errs [9]error
+	var errs [8]error
 	p.Credentials, errs[0] = credential.Lost(ctx, a.db, old)
 	p.Codes, errs[1] = license.LostCodes(ctx, a.db, old)
 	p.Accounts, errs[2] = iap.LostAccounts(ctx, a.db, old)
-	p.Users, errs[3] = people.LostTOTP(ctx, &a.db.DB, old)
+	p.Lost, errs[3] = a.Instance.Lost(ctx, old)
 	p.Webhooks, errs[4] = a.Events.LostWebhooks(ctx, old)
 	p.Purchases, errs[5] = membership.LostTokens(ctx, a.db, old)
 	p.Queued, errs[6] = membership.LostQueued(ctx, a.db, old)
 	p.Simulator, errs[7] = simulator.Lost(ctx, a.db, old)
-	p.BackupPlace, errs[8] = backup.LostPlace(ctx, a.db.Queries, old)
 	return p, errors.Join(errs[:]...)
 }
 

@@ -115,6 +115,25 @@ func (i *Instance) Replaceable(ctx context.Context) (sqldb.State, error) {
 	return i.Location.State(ctx, i.Database)
 }
 
+// Lost is what a new key file costs every service.
+type Lost struct {
+	// Users are the e-mails of users whose authenticator app stops working. Their recovery
+	// codes still sign in.
+	Users []string
+	// BackupPlace is where scheduled backups were written to, when only the lost key file can open
+	// that. The schedule is switched off.
+	BackupPlace string
+}
+
+// Lost returns what [Instance.Rekey] would drop of what old has sealed, nil when that is lost.
+func (i *Instance) Lost(ctx context.Context, old *keyfile.Box) (l Lost, err error) {
+	if l.BackupPlace, err = backup.LostPlace(ctx, i.Database.Queries(), old); err != nil {
+		return l, err
+	}
+	l.Users, err = people.LostTOTP(ctx, i.peopleDB, old)
+	return l, err
+}
+
 // Rekey creates a new key file, as [keyfile.Location.Rekey] says, and takes it. carry brings what the product has sealed
 // from the old one, nil when that is lost, to the new one. The product has checked the permission of the actor. detail
 // describes in the audit log what was lost.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -18,6 +18,7 @@ import (
 
 // RekeyPlan describes what a new key file would cost.
 type RekeyPlan struct {
+	instance.Lost
 	// Dropped are the keys whose values can't be shown again afterwards. They go on
 	// working, but for those in Ended.
 	Dropped []Key
@@ -28,12 +29,6 @@ type RekeyPlan struct {
 	// LicenseKey is the id of the key that signs licenses when it can't be opened any
 	// more. Licenses that it has signed stay good; a new key signs the next ones.
 	LicenseKey string
-	// Users are the e-mails of users whose authenticator app stops working. Their recovery
-	// codes still sign in.
-	Users []string
-	// BackupPlace is where scheduled backups were written to, when only the lost key file can open
-	// that. The schedule is switched off.
-	BackupPlace string
 }
 
 // Working are the dropped keys that still work.
@@ -77,10 +72,7 @@ func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 	if plan.LicenseKey, err = licensing.LostKey(ctx, s.db, old); err != nil {
 		return RekeyPlan{}, err
 	}
-	if plan.BackupPlace, err = backup.LostPlace(ctx, s.db.Queries, old); err != nil {
-		return RekeyPlan{}, err
-	}
-	plan.Users, err = people.LostTOTP(ctx, &s.db.DB, old)
+	plan.Lost, err = s.Instance.Lost(ctx, old)
 	return plan, err
 }
 
