@@ -16,6 +16,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
@@ -150,10 +151,10 @@ func (s *shop) prepareViewer(ctx context.Context) (key int64, err error) {
 			return errors.Join(err, errors.New("the store has no key"))
 		}
 		key = keys[0].ID
-		if _, err := st.People().UserNamed(ctx, harness, pageUser); err == nil {
+		if _, err := st.Instance.People.UserNamed(ctx, harness, pageUser); err == nil {
 			return nil
 		}
-		_, err = st.People().CreateAdministrator(ctx, harness, pageUser, pagePassword)
+		_, err = st.Instance.People.CreateAdministrator(ctx, harness, pageUser, pagePassword)
 		return err
 	})
 	return key, err
@@ -161,7 +162,7 @@ func (s *shop) prepareViewer(ctx context.Context) (key int64, err error) {
 
 // opened runs fn with the store in this process.
 func (s *shop) opened(ctx context.Context, fn func(*store.Store) error) error {
-	st, err := store.Open(ctx, store.Options{Dir: s.data, URL: s.settings.database, RequestLog: keepAll})
+	st, err := store.Open(ctx, store.Options{Options: instance.Options{Dir: s.data, URL: s.settings.database}, RequestLog: keepAll})
 	if err != nil {
 		return err
 	}

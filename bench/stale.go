@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/bench/program"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/sample"
@@ -145,7 +146,7 @@ func (s *shop) countStale(ctx context.Context) (staleness, error) {
 		return staleness{}, err
 	}
 	defer server.stop()
-	other, err := store.Open(ctx, store.Options{Dir: s.data, URL: s.settings.database})
+	other, err := store.Open(ctx, store.Options{Options: instance.Options{Dir: s.data, URL: s.settings.database}})
 	if err != nil {
 		return staleness{}, err
 	}

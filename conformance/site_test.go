@@ -19,6 +19,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/usertoken"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/webtest"
 )
@@ -61,7 +62,7 @@ func newTemplate(simulation string) *dbtest.Template {
 
 // openAddon opens an addon as a process does.
 func openAddon(at dbtest.DB, google string, now func() time.Time) (*addon.Addon, error) {
-	return addon.Open(context.Background(), addon.Options{Dir: at.Dir, URL: at.URL, Version: "1.2.3", HashCost: people.TestCost, Now: now, PlayURL: google})
+	return addon.Open(context.Background(), addon.Options{Options: instance.Options{Dir: at.Dir, URL: at.URL, HashCost: people.TestCost, Now: now}, Version: "1.2.3", PlayURL: google})
 }
 
 // setUp publishes what a site needs to sell.

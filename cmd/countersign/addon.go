@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/spf13/cobra"
 )
 
@@ -33,8 +34,8 @@ the products it sells. It has admin pages for both.
 
 // newAddonUsers returns the commands for the people of an addon.
 func newAddonUsers(a *app) *cobra.Command {
-	users := newUserCommands(a, addonLocation, a.withAddon, a.fromAddon)
-	return users.group(listAll(a, a.withAddon, "List the users", users.noUsers(), viewUser, allUsers[*addon.Addon]))
+	users := newUserCommands(a, addonLocation, a.onAddon, a.fromAddon(addonEmails))
+	return users.group(listAll(a, users.open, "List the users", users.noUsers(), viewUser, allUsers))
 }
 
 func newAddonSetupLink(a *app) *cobra.Command {
@@ -66,7 +67,7 @@ the first administrator.`,
 			case plan && webToken:
 				return cli.Usage(c, "--plan and --web-token can't be combined")
 			case plan:
-				return a.openAddon(c, addon.Options{NoCreate: true}, a.printUpdatePlan)
+				return a.openAddon(c, addon.Options{Options: instance.Options{NoCreate: true}}, a.printUpdatePlan)
 			case webToken:
 				return a.withNewAddon(c, a.printWebToken)
 			}
@@ -144,7 +145,7 @@ func (a *app) updateAddon(ctx context.Context, s *addon.Addon) error {
 	if err != nil {
 		return err
 	}
-	admin, err := a.firstAdministrator(ctx, addonLocation, s.People())
+	admin, err := a.firstAdministrator(ctx, addonLocation, s.Instance.People)
 	if err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func (a *app) printUpdated(report setup.Report, admin string, took time.Duration
 // afterUpdate returns what to do next.
 func (a *app) afterUpdate(ctx context.Context, s *addon.Addon) string {
 	running := a.served()
-	there, err := s.People().HasAdministrator(ctx)
+	there, err := s.Instance.People.HasAdministrator(ctx)
 	first := err == nil && !there
 	switch {
 	case running != "" && first:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/countersign/countersign/internal/addon"
@@ -14,7 +15,7 @@ import (
 )
 
 func newAddonRekey(a *app) *cobra.Command {
-	return onRekey(a, a.lockAddon, &cobra.Command{
+	return on(a.lockAddon, &cobra.Command{
 		Use: "rekey", Short: "Create a new key file, if the addon's is lost or was disclosed", Args: cli.Args(),
 		Long: `Create a new key file, if the addon's is lost or was disclosed.
 
@@ -26,7 +27,21 @@ secrets of authenticator apps (their recovery codes still work). No server may r
 An interrupted rekey can be repeated.`,
 		Example: `  countersign addon rekey
   countersign addon rekey --yes --json`,
-	}, a.sayAddonRekey, a.printAddonRekey)
+	}, func(ctx context.Context, s *addon.Addon, _ []string) error {
+		plan, err := s.PlanRekey(ctx)
+		if err != nil {
+			return err
+		}
+		a.sayAddonRekey(plan)
+		if err := a.confirmRekey(ctx); err != nil {
+			return err
+		}
+		done, err := s.Rekey(ctx, operator())
+		if err != nil {
+			return err
+		}
+		return a.printAddonRekey(done)
+	})
 }
 
 func (a *app) sayAddonRekey(plan addon.RekeyPlan) {
@@ -49,8 +64,7 @@ func (a *app) sayAddonRekey(plan addon.RekeyPlan) {
 	if plan.Simulator {
 		a.Say("The simulated store forgets its purchases and begins anew.")
 	}
-	a.sayLostPlace(plan.BackupPlace)
-	a.sayLostApps(plan.Users)
+	a.sayLost(plan.Lost)
 }
 
 func (a *app) printAddonRekey(done addon.RekeyPlan) error {

@@ -10,6 +10,9 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/instance"
+	"github.com/countersign/countersign/internal/measure"
+	"github.com/countersign/countersign/internal/usage"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/spf13/cobra"
 )
@@ -55,15 +58,7 @@ func (a *app) serveAddon(ctx context.Context, at location, o serverOptions) erro
 	if err != nil {
 		return err
 	}
-	err = s.announce(at, struct {
-		AddonURL string `json:"addon_url"`
-		// SetupURL is where the first administrator is created, "" when one exists.
-		SetupURL   string `json:"setup_url,omitempty"`
-		MetricsURL string `json:"metrics_url,omitempty"`
-		// RedirectURL is redirected to https, "" without such an address.
-		RedirectURL string `json:"redirect_url,omitempty"`
-	}{s.url(), setup, s.metricsURL(), s.redirectURL()})
-	if err != nil {
+	if err := s.announce(at, servedView{AddonURL: s.url(), SetupURL: setup}); err != nil {
 		return err
 	}
 	if at.playURL != "" {
@@ -89,22 +84,17 @@ func (s *addonServer) open(ctx context.Context, at location) (err error) {
 	if err := outsideWeb(at.dir); err != nil {
 		return err
 	}
-	if err := s.app.checkAddon(ctx, at); err != nil {
-		return err
-	}
-	if err := s.openTLS(at.dir); err != nil {
-		return err
-	}
-	if err := s.listen(at.dir); err != nil {
+	if err := s.server.open(ctx, addonLocation, at); err != nil {
 		return err
 	}
 	s.errorBody = web.DetailedBody
-	s.addon, err = addon.Open(ctx, s.app.addonOptions(at, s.log, addon.Options{Lock: s.lock, AllowPrivate: s.options.allowPrivate}))
+	s.addon, err = addon.Open(ctx, s.app.addonOptions(at, s.log, addon.Options{Options: instance.Options{Lock: s.lock}, AllowPrivate: s.options.allowPrivate}))
 	if err != nil {
 		return err
 	}
 	s.welcome = welcome{server: &s.server, of: addonLocation, newLink: s.addon.Setup.Link}
-	err = s.prepare(ctx, at, s.addon, s.addon.PrepareToServe)
+	s.service, s.instance = s.addon, s.addon.Instance
+	err = s.prepare(ctx, at, s.addon.PrepareToServe, s.addon.PrepareToServe)
 	if s.updateNeeded = fault.HasCode(err, fault.CodeUpdateNeeded); s.updateNeeded {
 		return nil
 	}
@@ -130,7 +120,7 @@ func (s *addonServer) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	metrics := s.newMetrics(s.addon.Backups)
+	metrics := s.newMetrics()
 	if metrics != nil {
 		s.addMetrics(metrics)
 	}
@@ -139,5 +129,48 @@ func (s *addonServer) run(ctx context.Context) error {
 		Pages: pages.New(pages.Options{Addon: s.addon, Frame: framed}), Visitor: framed.Visitor,
 		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: metrics,
 	})
-	return s.serve(ctx, frame.StripBase(base, site), map[string]func(context.Context) error{"first administrator": s.welcome.later})
+	return s.serve(ctx, frame.StripBase(base, site), map[string]func(context.Context) error{"service": s.addon.Run, "first administrator": s.welcome.later})
+}
+
+// addMetrics adds what the addon alone has.
+func (s *addonServer) addMetrics(m *web.Metrics) {
+	addUses(m, map[string]func() usage.Figures{"api_credentials": s.addon.Credentials.Uses, "app_requests": s.addon.AppRequests})
+	figures := readEvery(&s.server, measure.Often, s.addon.Measure)
+	addWebhooks(m, figures)
+	addMembers(m, figures)
+}
+
+func addWebhooks(m *web.Metrics, figures *measure.Value[addon.Figures]) {
+	m.Add(web.Metric{
+		Name: "countersign_webhooks", Help: "Webhooks by their state, without those that somebody paused.", Labels: []string{"state"},
+		Read: func() []web.Sample {
+			f, known := figures.Last()
+			if !known {
+				return nil
+			}
+			w := f.Webhooks
+			return []web.Sample{{Value: float64(w.Active), Labels: []string{"active"}}, {Value: float64(w.Failing), Labels: []string{"failing"}}, {Value: float64(w.Paused), Labels: []string{"paused"}}}
+		},
+	})
+	addGauge(m, figures, "countersign_webhook_failing_seconds", "For how long all deliveries of a webhook have failed; the longest of all webhooks.",
+		func(f addon.Figures) float64 { return f.Webhooks.FailingFor.Seconds() })
+}
+
+func addMembers(m *web.Metrics, figures *measure.Value[addon.Figures]) {
+	m.Add(web.Metric{
+		Name: "countersign_alerts_open", Help: "Open alerts about purchases and the app store, by their kind.", Labels: []string{"kind"},
+		Read: func() (all []web.Sample) {
+			f, known := figures.Last()
+			for _, a := range f.Members.Alerts {
+				if known {
+					all = append(all, web.Sample{Value: float64(a.Count), Labels: []string{a.Kind}})
+				}
+			}
+			return all
+		},
+	})
+	addGauge(m, figures, "countersign_purchases_unacknowledged", "Purchases that the app store has not confirmed as acknowledged.",
+		func(f addon.Figures) float64 { return float64(f.Members.Unacknowledged) })
+	addGauge(m, figures, "countersign_purchases_unacknowledged_seconds", "For how long the first of them has waited. Google refunds it after three days.",
+		func(f addon.Figures) float64 { return f.Members.UnacknowledgedFor.Seconds() })
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
@@ -17,45 +18,29 @@ import (
 
 func newAddonAudit(a *app) *cobra.Command {
 	log := auditCommands[auditView]{
-		app: a, open: logOf(a.withAddon), service: "addon", actions: access.Actions(), example: "settings.publish",
+		app: a, open: a.onAddon, service: "addon", actions: access.Actions(), example: "settings.publish",
 		view: func(l people.AuditLine) auditView { return auditView(l.Row(false)) },
 	}
 	return cli.Group(&cobra.Command{
 		Use: "audit", Short: "Audit log: list, export, verify, prune",
-	}, log.list(), log.export(), newAuditVerify(a, chainOf(a.withAddon)),
-		newAuditPrune(a, chainOf(a.withAddon)))
+	}, log.list(), log.export(), newAuditVerify(a, a.onAddon), newAuditPrune(a, a.onAddon))
 }
 
 func newStoreAudit(a *app) *cobra.Command {
 	log := auditCommands[storeAuditView]{
-		app: a, open: logOf(a.withStore), service: "store", actions: store.Actions(), example: "purchase.refund",
+		app: a, open: a.onStore, service: "store", actions: store.Actions(), example: "purchase.refund",
 		view: func(l people.AuditLine) storeAuditView { return storeAuditView(l.Row(true)) }, workspaces: true,
 	}
 	return cli.Group(&cobra.Command{
 		Use: "audit", Short: "The store's audit log: list, export, verify, prune",
-	}, log.list(), log.export(), newAuditVerify(a, chainOf(a.withStore)),
-		newAuditPrune(a, chainOf(a.withStore)))
-}
-
-// chainOf opens the seals of a service's audit log.
-func chainOf[S service](open opener[S]) opener[*people.AuditChain] {
-	return func(c *cobra.Command, do func(context.Context, *people.AuditChain) error) error {
-		return open(c, func(ctx context.Context, s S) error { return do(ctx, s.AuditChain()) })
-	}
-}
-
-// logOf opens the audit log of a service.
-func logOf[S service](open opener[S]) opener[*people.AuditLog] {
-	return func(c *cobra.Command, do func(context.Context, *people.AuditLog) error) error {
-		return open(c, func(ctx context.Context, s S) error { return do(ctx, s.AuditLog()) })
-	}
+	}, log.list(), log.export(), newAuditVerify(a, a.onStore), newAuditPrune(a, a.onStore))
 }
 
 // auditCommands are the commands that read the audit log of a service, whose entries are
 // printed as V.
 type auditCommands[V any] struct {
 	app     *app
-	open    opener[*people.AuditLog]
+	open    opener[*instance.Instance]
 	service string // the name of the service's commands
 	actions []people.Action
 	example string // one of the actions
@@ -100,11 +85,11 @@ func (l auditCommands[V]) list() *cobra.Command {
 	c := on(l.open, &cobra.Command{
 		Use: "list", Short: "List the entries of the audit log, newest first", Args: cli.Args(),
 		Example: fmt.Sprintf("  countersign %s audit list --about %s --limit 10", l.service, l.example),
-	}, func(ctx context.Context, log *people.AuditLog, _ []string) error {
+	}, func(ctx context.Context, i *instance.Instance, _ []string) error {
 		view := func(line people.AuditLine) (int64, V) { return line.ID, l.view(line) }
 		return listPages(l.app, f.Limit, f.Before, "No matching entries.", view, func(before int64, limit int) ([]people.AuditLine, error) {
 			f.Before, f.Limit = before, limit
-			lines, err := log.Audit(ctx, operator(), f)
+			lines, err := i.Audit.Audit(ctx, operator(), f)
 			if err == nil && len(lines) == 0 {
 				err = l.checkSubject(f.Action)
 			}
@@ -120,12 +105,12 @@ func (l auditCommands[V]) export() *cobra.Command {
 	c := on(l.open, &cobra.Command{
 		Use: "export", Short: "Write the whole audit log to stdout as CSV, newest first; with --json as JSON Lines", Args: cli.Args(),
 		Example: fmt.Sprintf("  countersign %s audit export > audit.csv", l.service),
-	}, func(ctx context.Context, log *people.AuditLog, _ []string) error {
+	}, func(ctx context.Context, i *instance.Instance, _ []string) error {
 		format := people.AuditCSV
 		if l.app.JSON {
 			format = people.AuditJSONL
 		}
-		return log.ExportAudit(ctx, operator(), f, format, l.app.Lines(l.app.JSON))
+		return i.Audit.ExportAudit(ctx, operator(), f, format, l.app.Lines(l.app.JSON))
 	})
 	l.flags(c, &f)
 	return c
@@ -163,7 +148,7 @@ type storeAuditView struct {
 	After     string                `json:"after" row:"9,AFTER,brief"`
 }
 
-func newAuditVerify(a *app, open opener[*people.AuditChain]) *cobra.Command {
+func newAuditVerify(a *app, open opener[*instance.Instance]) *cobra.Command {
 	return on(open, &cobra.Command{
 		Use: "verify", Short: "Check that no entry of the audit log was changed, removed or inserted (exit code 4)", Args: cli.Args(),
 		Long: `Check that no entry of the audit log was changed, removed or inserted in the database. Each
@@ -172,8 +157,8 @@ last is signed with the key file. If the chain is broken, the first affected ent
 
 From time to time, store the last seal in another place. An older copy of the whole database
 has valid seals. Only such a record reveals it.`,
-	}, func(ctx context.Context, chain *people.AuditChain, _ []string) error {
-		report, err := chain.Verify(ctx, operator())
+	}, func(ctx context.Context, i *instance.Instance, _ []string) error {
+		report, err := i.Chain.Verify(ctx, operator())
 		if err := a.Show(viewAuditReport(report), err); err != nil {
 			return err
 		}
@@ -217,7 +202,7 @@ func viewAuditReport(r people.AuditReport) auditReportView {
 	return v
 }
 
-func newAuditPrune(a *app, open opener[*people.AuditChain]) *cobra.Command {
+func newAuditPrune(a *app, open opener[*instance.Instance]) *cobra.Command {
 	var older time.Duration
 	c := on(open, &cobra.Command{
 		Use: "prune --older-than AGE", Short: "Remove old entries of the audit log; the rest can still be verified", Args: cli.Args(),
@@ -225,16 +210,16 @@ func newAuditPrune(a *app, open opener[*people.AuditChain]) *cobra.Command {
 rest can still be verified, and a new entry records their number. A log that was tampered
 with is not pruned. First export the entries that you have to keep.`,
 		PreRunE: cli.Refuse(func() bool { return older == 0 }, "say how old the entries must be, like --older-than 365d"),
-	}, func(ctx context.Context, chain *people.AuditChain, _ []string) error {
+	}, func(ctx context.Context, i *instance.Instance, _ []string) error {
 		before := a.Now().Add(-older)
-		n, err := chain.PlanPrune(ctx, operator(), before)
+		n, err := i.Chain.PlanPrune(ctx, operator(), before)
 		if err == nil && n > 0 {
 			err = a.Confirm(ctx, fmt.Sprintf("Remove about %s from before %s?", cli.Count(n, "entry", "entries"), cli.Second(countersign.At(before))))
 		}
 		if err != nil {
 			return err
 		}
-		removed, err := chain.Prune(ctx, operator(), before)
+		removed, err := i.Chain.Prune(ctx, operator(), before)
 		if err != nil {
 			return err
 		}

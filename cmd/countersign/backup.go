@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
@@ -19,61 +20,53 @@ type backupCommands struct {
 	*app
 	service string // as in a sentence
 	flags   locationFlags
-	// opened opens the backups of a service that is set up.
-	opened opener[*backup.Keeper]
+	// opened opens a service that is set up.
+	opened opener[*instance.Instance]
 	// present is opened for a service that may not be there; it creates nothing.
-	present opener[*backup.Keeper]
-	// service of a location, which need not exist.
-	of func(context.Context, location) (*backup.Service, error)
-	// restored opens the backups of a service that was restored, under the lock of its folder.
-	restored func(*cobra.Command, *sqldb.FolderLock, func(context.Context, *backup.Keeper) error) error
-	// migrate is the command that brings the tables to this version.
-	migrate string
+	present opener[*instance.Instance]
+	// of returns the backups of the service at a location, which need not exist.
+	of func(location) (*backup.Service, error)
+	// restored opens a service that was restored, under the lock of its folder.
+	restored func(*cobra.Command, *sqldb.FolderLock, func(context.Context, *instance.Instance) error) error
 }
 
 func newStoreBackup(a *app) *cobra.Command {
 	return backupCommands{
-		app: a, service: "store", flags: storeLocation, migrate: "countersign store migrate up",
-		opened: func(c *cobra.Command, do func(context.Context, *backup.Keeper) error) error {
-			return a.withStore(c, func(ctx context.Context, s *store.Store) error { return do(ctx, s.Backups) })
-		},
-		present: func(c *cobra.Command, do func(context.Context, *backup.Keeper) error) error {
-			return a.openStore(c, store.Options{NoCreate: true}, func(ctx context.Context, s *store.Store) error {
+		app: a, service: "store", flags: storeLocation, opened: a.onStore,
+		present: func(c *cobra.Command, do func(context.Context, *instance.Instance) error) error {
+			return a.openStore(c, store.Options{Options: instance.Options{NoCreate: true}}, func(ctx context.Context, s *store.Store) error {
 				if err := s.PrepareToRead(ctx); err != nil {
 					return err
 				}
-				return do(ctx, s.Backups)
+				return do(ctx, s.Instance)
 			})
 		},
-		of: func(ctx context.Context, at location) (*backup.Service, error) {
-			return store.Backups(ctx, a.storeOptions(at, nil, store.Options{}))
+		of: func(at location) (*backup.Service, error) {
+			return store.Backups(a.storeOptions(at, nil, store.Options{}))
 		},
-		restored: func(c *cobra.Command, lock *sqldb.FolderLock, do func(context.Context, *backup.Keeper) error) error {
-			return a.openStore(c, store.Options{Lock: lock}, func(ctx context.Context, s *store.Store) error {
+		restored: func(c *cobra.Command, lock *sqldb.FolderLock, do func(context.Context, *instance.Instance) error) error {
+			return a.openStore(c, store.Options{Options: instance.Options{Lock: lock}}, func(ctx context.Context, s *store.Store) error {
 				if err := s.Prepare(ctx); err != nil {
 					return err
 				}
-				return do(ctx, s.Backups)
+				return do(ctx, s.Instance)
 			})
 		},
 	}.group()
 }
 
 func newAddonBackup(a *app) *cobra.Command {
-	opened := func(c *cobra.Command, do func(context.Context, *backup.Keeper) error) error {
-		return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error { return do(ctx, s.Backups) })
-	}
 	return backupCommands{
-		app: a, service: "addon", flags: addonLocation, migrate: "countersign addon update", opened: opened, present: opened,
-		of: func(_ context.Context, at location) (*backup.Service, error) {
-			return addon.Backups(a.addonOptions(at, nil, addon.Options{})), nil
+		app: a, service: "addon", flags: addonLocation, opened: a.onAddon, present: a.onAddon,
+		of: func(at location) (*backup.Service, error) {
+			return addon.Product.Backups(a.instanceOptions(at, nil, instance.Options{})), nil
 		},
-		restored: func(c *cobra.Command, lock *sqldb.FolderLock, do func(context.Context, *backup.Keeper) error) error {
-			return a.openAddon(c, addon.Options{Lock: lock}, func(ctx context.Context, s *addon.Addon) error {
+		restored: func(c *cobra.Command, lock *sqldb.FolderLock, do func(context.Context, *instance.Instance) error) error {
+			return a.openAddon(c, addon.Options{Options: instance.Options{Lock: lock}}, func(ctx context.Context, s *addon.Addon) error {
 				if err := s.Prepare(ctx); err != nil {
 					return err
 				}
-				return do(ctx, s.Backups)
+				return do(ctx, s.Instance)
 			})
 		},
 	}.group()
@@ -149,7 +142,8 @@ since secrets can't be read without it. A person with both can read all secrets.
 		if o.Bucket != nil {
 			defer o.Bucket.Close()
 		}
-		return b.opened(c, func(ctx context.Context, k *backup.Keeper) error {
+		return b.opened(c, func(ctx context.Context, i *instance.Instance) error {
+			k := i.Backups
 			made, err := k.Create(ctx, operator(), o)
 			if err != nil {
 				return err

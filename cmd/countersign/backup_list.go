@@ -7,6 +7,7 @@ import (
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/spf13/cobra"
 )
 
@@ -45,8 +46,8 @@ func (b backupCommands) list() *cobra.Command {
 
 // verified reads which backups were verified, none where no service is set up.
 func (b backupCommands) verified(c *cobra.Command) (list []backup.Verification) {
-	err := b.present(c, func(ctx context.Context, k *backup.Keeper) (err error) {
-		list, err = k.Verifications(ctx, operator())
+	err := b.present(c, func(ctx context.Context, i *instance.Instance) (err error) {
+		list, err = i.Backups.Verifications(ctx, operator())
 		return err
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/spf13/cobra"
 )
 
@@ -42,8 +43,8 @@ restore leaves everything as it was, or restored; it can be repeated.`,
 			defer lock.Unlock()
 			done, err := s.Restore(c.Context(), from)
 			if err == nil && !done.Older {
-				err = b.restored(c, lock, func(ctx context.Context, k *backup.Keeper) error {
-					return b.afterRestore(ctx, k, from, done)
+				err = b.restored(c, lock, func(ctx context.Context, i *instance.Instance) error {
+					return b.afterRestore(ctx, i.Backups, from, done)
 				})
 			}
 			if err != nil {
@@ -81,7 +82,7 @@ func (b backupCommands) printRestored(file string, done backup.Restored) error {
 		b.Say("The damaged file was kept: %s", cli.Safe(f))
 	}
 	if done.Older {
-		b.Say("The tables are of an older version; run: %s", b.migrate)
+		b.Say("The tables are of an older version; run: %s", b.flags.product.Migrate)
 	}
 	if i := done.Info; i.Authenticity != backup.Authentic {
 		b.Say("Whether somebody changed the backup is not known. Authenticated: %s.", i.Authenticity)

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/spf13/cobra"
 )
 
@@ -48,7 +49,8 @@ once. The URL of a bucket is kept encrypted and is not shown.`,
 		if err != nil {
 			return err
 		}
-		return b.opened(c, func(ctx context.Context, k *backup.Keeper) error {
+		return b.opened(c, func(ctx context.Context, i *instance.Instance) error {
+			k := i.Backups
 			if change == nil {
 				s, err := k.Schedule(ctx, operator())
 				return b.Show(viewSchedule(s, k.Service.Folder()), err)

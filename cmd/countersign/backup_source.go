@@ -27,7 +27,7 @@ func (b backupCommands) reading(c *cobra.Command, f sourceFlags, file string, do
 	if err != nil {
 		return err
 	}
-	s, err := b.of(c.Context(), at)
+	s, err := b.of(at)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/spf13/cobra"
 )
 
@@ -71,8 +72,8 @@ func (b backupCommands) recordVerification(c *cobra.Command, from backup.Source,
 	if failed != nil && !fault.HasCode(failed, backup.CodeDamaged) || info.Authenticity == backup.NoCode {
 		return false
 	}
-	err := b.present(c, func(ctx context.Context, k *backup.Keeper) (err error) {
-		recorded, err = k.RecordVerification(ctx, operator(), from, info, failed)
+	err := b.present(c, func(ctx context.Context, i *instance.Instance) (err error) {
+		recorded, err = i.Backups.RecordVerification(ctx, operator(), from, info, failed)
 		return err
 	})
 	switch {

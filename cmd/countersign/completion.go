@@ -15,6 +15,8 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/simulator"
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/instance"
+	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
@@ -34,14 +36,14 @@ type finder[S any] func(ctx context.Context, s S, c *cobra.Command, args []strin
 // on any error there is nothing to complete.
 func (a *app) fromStore(find finder[*store.Store]) cobra.CompletionFunc {
 	return complete(a, storeLocation, find, (*store.Store).PrepareToRead, func(ctx context.Context, at location) (*store.Store, error) {
-		return store.Open(ctx, a.storeOptions(at, slog.New(slog.DiscardHandler), store.Options{NoCreate: true}))
+		return store.Open(ctx, a.storeOptions(at, slog.New(slog.DiscardHandler), store.Options{Options: instance.Options{NoCreate: true}}))
 	})
 }
 
 // fromAddon is fromStore for an addon.
 func (a *app) fromAddon(find finder[*addon.Addon]) cobra.CompletionFunc {
 	return complete(a, addonLocation, find, (*addon.Addon).Prepare, func(ctx context.Context, at location) (*addon.Addon, error) {
-		return addon.Open(ctx, a.addonOptions(at, slog.New(slog.DiscardHandler), addon.Options{NoCreate: true}))
+		return addon.Open(ctx, a.addonOptions(at, slog.New(slog.DiscardHandler), addon.Options{Options: instance.Options{NoCreate: true}}))
 	})
 }
 
@@ -112,7 +114,13 @@ var (
 	webhookIDs     = choices(allWebhooks, func(w events.Webhook) string { return choice(w.ID, w.URL) })
 	packageIDs     = choices(allPackages, func(p iap.Package) string { return choice(p.ID, p.Name) })
 	simulatedRefs  = choices(allSimulated, func(p simulator.Purchase) string { return choice(p.Ref, p.User+", "+p.Product) })
-	productIDs     = choices(readProducts, func(p productView) string { return choice(p.StoreProductID, p.PackageName) })
+	storeEmails    = choices(func(ctx context.Context, s *store.Store) ([]people.User, error) {
+		return allUsers(ctx, s.Instance.People)
+	}, userEmail)
+	addonEmails = choices(func(ctx context.Context, s *addon.Addon) ([]people.User, error) {
+		return allUsers(ctx, s.Instance.People)
+	}, userEmail)
+	productIDs = choices(readProducts, func(p productView) string { return choice(p.StoreProductID, p.PackageName) })
 )
 
 // workspaceOf is what --workspace says, "" where there is no such flag.

@@ -69,7 +69,7 @@ func (a *app) demo(ctx context.Context, flags demoFlags) error {
 		dir = temporary
 	}
 	of, ofSite := location{dir: dir, media: flags.media}, location{dir: filepath.Join(dir, "addon")}
-	if err := errors.Join(a.checkStore(ctx, of), a.checkAddon(ctx, ofSite)); err != nil {
+	if err := errors.Join(a.check(ctx, storeLocation, of), a.check(ctx, addonLocation, ofSite)); err != nil {
 		return err
 	}
 	options := serverOptions{listen: flags.listen, listenFlag: "--listen", failLimit: defaultFailLimit, log: web.LogOff, keep: requests.DefaultKeep}
@@ -143,7 +143,7 @@ func fillDemos(ctx context.Context, s *storeServer, site *addonServer, dir strin
 	if v.report, err = fillDemo(ctx, s.store, dir, now); err != nil {
 		return v, err
 	}
-	if v.StoreAdminLink, err = demoLink(ctx, s.store.People(), storeLocation, v.StoreURL, d.AdminEmail, "a store", dir); err != nil {
+	if v.StoreAdminLink, err = demoLink(ctx, s.store.Instance.People, storeLocation, v.StoreURL, d.AdminEmail, "a store", dir); err != nil {
 		return v, err
 	}
 	if err := v.fillAddon(ctx, site.addon, dir); err != nil {
@@ -210,7 +210,7 @@ func (v *demoView) fillAddon(ctx context.Context, s *addon.Addon, dir string) er
 		return err
 	}
 	var err error
-	if v.AddonAdminLink, err = demoLink(ctx, s.People(), addonLocation, v.AddonURL, addonsample.NewDemo().AdminEmail, "an addon", dir); err != nil {
+	if v.AddonAdminLink, err = demoLink(ctx, s.Instance.People, addonLocation, v.AddonURL, addonsample.NewDemo().AdminEmail, "an addon", dir); err != nil {
 		return err
 	}
 	if err := fillSettings(ctx, s); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/health"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -59,13 +60,17 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 	for _, one := range []struct {
 		service string
 		locationFlags
-		open func(context.Context, location) (service, error)
+		doctor func(context.Context, location) ([]health.Finding, error)
 	}{
-		{"store", storeLocation, func(ctx context.Context, at location) (service, error) {
-			return store.Open(ctx, a.storeOptions(at, nil, store.Options{NoCreate: true}))
+		{"store", storeLocation, func(ctx context.Context, at location) (found []health.Finding, _ error) {
+			s, err := store.Open(ctx, a.storeOptions(at, nil, store.Options{Options: instance.Options{NoCreate: true}}))
+			err = closing(s, err, func(s *store.Store) error { found = s.Doctor(ctx); return nil })
+			return found, err
 		}},
-		{"addon", doctorAddonLocation, func(ctx context.Context, at location) (service, error) {
-			return addon.Open(ctx, a.addonOptions(at, nil, addon.Options{NoCreate: true}))
+		{"addon", doctorAddonLocation, func(ctx context.Context, at location) (found []health.Finding, _ error) {
+			s, err := addon.Open(ctx, a.addonOptions(at, nil, addon.Options{Options: instance.Options{NoCreate: true}}))
+			err = closing(s, err, func(s *addon.Addon) error { found = s.Doctor(ctx); return nil })
+			return found, err
 		}},
 	} {
 		at, err := a.locate(c, one.locationFlags)
@@ -85,7 +90,7 @@ func (a *app) examine(c *cobra.Command) ([]report, error) {
 		}
 		found := missingFolder(dir)
 		if !missing { // opening it would make it
-			found = append(a.checkConfig(c, one.locationFlags), a.examineService(c.Context(), one.service, at, site, one.open)...)
+			found = append(a.checkConfig(c, one.locationFlags), a.examineService(c.Context(), one.service, at, site, one.doctor)...)
 		}
 		reports = append(reports, report{one.service, dir, found})
 	}
@@ -104,12 +109,8 @@ func missingFolder(dir string) []health.Finding {
 
 // examineService looks at one service, whose public address is site, "" where that is not
 // known.
-func (a *app) examineService(ctx context.Context, name string, at location, site string, open func(context.Context, location) (service, error)) (found []health.Finding) {
-	s, err := open(ctx, at)
-	err = closing(s, err, func(s service) error {
-		found = s.Doctor(ctx)
-		return nil
-	})
+func (a *app) examineService(ctx context.Context, name string, at location, site string, doctor func(context.Context, location) ([]health.Finding, error)) []health.Finding {
+	found, err := doctor(ctx, at)
 	if err != nil {
 		found = append(health.Folder(health.LocationOf(&keyfile.Location{Service: keyfile.Service(name), Dir: at.dir, KeyText: at.keyText}, "", a.Now())), health.Of(name, err, "The service can't start.", "Correct this, and run doctor again."))
 	}

@@ -59,7 +59,7 @@ type welcome struct {
 // somebody becomes that. The link is empty when there is an administrator, and while the
 // service can't be used; later goes on then.
 func (w *welcome) atOnce(ctx context.Context) (link string, err error) {
-	if err := w.server.service.Ready(ctx); err != nil {
+	if err := w.server.instance.Ready(ctx); err != nil {
 		return "", nil
 	}
 	link, err = w.begin(ctx)
@@ -71,10 +71,10 @@ func (w *welcome) atOnce(ctx context.Context) (link string, err error) {
 }
 
 func (w *welcome) begin(ctx context.Context) (link string, err error) {
-	if _, err := w.server.app.firstAdministrator(ctx, w.of, w.server.service.People()); err != nil {
+	if _, err := w.server.app.firstAdministrator(ctx, w.of, w.server.instance.People); err != nil {
 		return "", err
 	}
-	there, err := w.server.service.People().HasAdministrator(ctx)
+	there, err := w.server.instance.People.HasAdministrator(ctx)
 	if err != nil || there {
 		return "", err
 	}

@@ -81,7 +81,7 @@ func (a *app) importStdin(ctx context.Context, s *store.Store, flags importFlags
 	if a.Person {
 		a.Say("Reading lines from the terminal. End with Ctrl-D.")
 	}
-	file, size, err := a.Spool(ctx, s.Dir())
+	file, size, err := a.Spool(ctx, s.Instance.Options.Dir)
 	if err != nil {
 		return err
 	}

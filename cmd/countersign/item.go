@@ -267,7 +267,7 @@ func newItemEdit(a *app) *cobra.Command {
 			return change.read(a)
 		},
 	}, func(ctx context.Context, s *store.Store, id int64) error {
-		i, err := s.EditItem(ctx, operator(), id, func(i *store.Item, workspace string) error {
+		i, err := s.EditItem(ctx, operator(), id, "", func(i *store.Item, workspace string) error {
 			_, err := change.apply(i, workspace)
 			return err
 		})

@@ -159,7 +159,7 @@ now. At a terminal, the command asks first; --yes skips the question.`,
 		if err != nil {
 			return err
 		}
-		k, value, err := s.RotateKey(ctx, operator(), id, overlap)
+		k, value, err := s.RotateKey(ctx, operator(), id, overlap, "")
 		if err := a.showNewKey(k, value, err); err != nil || earlier.EndsAt.IsZero() {
 			return err
 		}

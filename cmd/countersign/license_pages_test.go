@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -59,7 +60,7 @@ func TestAnAddonGetsItsLicenseFromAStore(t *testing.T) {
 	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, db dbtest.DB) {
 		s := startServer(t, environment{envData: shop(t)}, "store", "serve")
-		a := must.Get(addon.Open(t.Context(), addon.Options{Dir: db.Dir, URL: db.URL, Now: time.Now, AllowPrivate: loopback}))(t)
+		a := must.Get(addon.Open(t.Context(), addon.Options{Options: instance.Options{Dir: db.Dir, URL: db.URL, Now: time.Now}, AllowPrivate: loopback}))(t)
 		t.Cleanup(func() { _ = a.Close() })
 		must.Get(a.Setup.Update(t.Context(), operator(), nil))(t)
 		order := license.Order{Store: s.said["store_url"], Code: "code-1", Domain: "site.example", Tests: []string{"localhost"}}

@@ -6,8 +6,10 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/config"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/play"
 	"github.com/countersign/countersign/internal/sqldb"
+	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -60,6 +62,7 @@ type location struct {
 
 // locationFlags names the flags and variables that say where a service is.
 type locationFlags struct {
+	product                          instance.Product
 	command                          string // the service's commands begin with it
 	data, db, envData, envDB, envKey string
 	listen, baseURL                  string // variables of its server
@@ -75,12 +78,14 @@ type locationFlags struct {
 
 var (
 	storeLocation = locationFlags{
+		product: store.Product,
 		command: "countersign store", data: "data", db: "db", envData: envData, envDB: envDB, envKey: envKey,
 		listen: envListen, tlsCert: envTLSCert, tlsKey: envTLSKey, baseURL: envURL, baseURLFlag: "base-url", address: defaultListen,
 		adminEmail: envStoreAdminEmail, adminPassword: envStoreAdminPassword, media: "media",
 		config: "config", envConfig: envConfig,
 	}
 	addonLocation = locationFlags{
+		product: addon.Product,
 		command: "countersign addon", data: "data", db: "db", envData: envAddonData, envDB: envAddonDB, envKey: envAddonKey,
 		listen: envAddonListen, tlsCert: envAddonTLSCert, tlsKey: envAddonTLSKey, baseURL: envAddonURL, baseURLFlag: "base-url", address: defaultAddonListen,
 		signIn: "/admincp", adminEmail: envAdminEmail, adminPassword: envAdminPassword, playURL: envPlayURL,

@@ -96,7 +96,7 @@ func newMemberAdd(a *app) *cobra.Command {
 		Long: `Add a user to a workspace, with a role. Somebody who is not a user yet is invited with:
 countersign store member invite`,
 		Example:           "  countersign store member add grace@shop.example --workspace ada --role manager",
-		ValidArgsFunction: first(a.fromStore(userEmails[*store.Store])),
+		ValidArgsFunction: first(a.fromStore(storeEmails)),
 	}, func(ctx context.Context, s *store.Store, args []string) error {
 		m, err := s.AddMember(ctx, operator(), flags.workspace, args[0], flags.role)
 		return a.Show(viewMember(flags.workspace, m), err)
@@ -125,7 +125,7 @@ The link leads to --base-url, or to the server that runs on the data folder.`,
 func (f *memberFlags) onMember(a *app, c *cobra.Command, do func(ctx context.Context, s *store.Store, user int64) error) *cobra.Command {
 	c.Args, c.ValidArgsFunction = cli.Args("e-mail"), first(a.fromStore(memberEmails))
 	return on(a.withStore, c, func(ctx context.Context, s *store.Store, args []string) error {
-		u, err := s.People().UserNamed(ctx, operator(), args[0])
+		u, err := s.Instance.People.UserNamed(ctx, operator(), args[0])
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ import (
 const maxReady = 2 * time.Second
 
 // newMetrics returns the metrics that all services have, nil without a listener for them.
-func (l *server) newMetrics(backups *backup.Keeper) *web.Metrics {
+func (l *server) newMetrics() *web.Metrics {
 	if l.metrics == nil {
 		return nil
 	}
@@ -29,19 +29,19 @@ func (l *server) newMetrics(backups *backup.Keeper) *web.Metrics {
 	addReady(m, readEvery(l, measure.Often, func(ctx context.Context) (bool, error) {
 		ctx, cancel := context.WithTimeout(ctx, maxReady)
 		defer cancel()
-		return l.service.Ready(ctx) == nil, nil
+		return l.instance.Ready(ctx) == nil, nil
 	}))
-	addDatabase(m, l.service.DatabaseStatus)
-	addWrites(m, l.service.DatabaseStatus)
-	addFiles(m, readEvery(l, measure.Often, l.service.MeasureFiles))
+	addDatabase(m, l.instance.Database.Status)
+	addWrites(m, l.instance.Database.Status)
+	addFiles(m, readEvery(l, measure.Often, l.instance.MeasureFiles))
 	if l.certificates != nil {
 		addCertificate(m, l.certificates.Validity)
 	}
 	addLog(m, l.access, l.app.Err)
-	addBackups(m, readEvery(l, measure.Often, func(ctx context.Context) (backupRecord, error) { return readBackups(ctx, backups) }))
-	rows := readEvery(l, measure.Often, l.service.MeasureRows)
-	addJobs(m, rows, l.service.JobRuns)
-	addAudit(m, rows, l.service.AuditChain().Failing, readEvery(l, measure.Seldom, l.auditIntact))
+	addBackups(m, readEvery(l, measure.Often, func(ctx context.Context) (backupRecord, error) { return readBackups(ctx, l.instance.Backups) }))
+	rows := readEvery(l, measure.Often, l.instance.MeasureRows)
+	addJobs(m, rows, l.instance.Jobs.Runs)
+	addAudit(m, rows, l.instance.Chain.Failing, readEvery(l, measure.Seldom, l.auditIntact))
 	return m
 }
 
@@ -68,7 +68,7 @@ func addKnown[T any](m *web.Metrics, v *measure.Value[T], name, help string, num
 
 // auditIntact verifies the newest entries of the audit log.
 func (l *server) auditIntact(ctx context.Context) (bool, error) {
-	report, err := l.service.AuditChain().VerifyNewest(ctx, people.Operator("metrics"), people.NewestAudits)
+	report, err := l.instance.Chain.VerifyNewest(ctx, people.Operator("metrics"), people.NewestAudits)
 	return report.Intact(), err
 }
 

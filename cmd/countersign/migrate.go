@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
@@ -29,7 +30,7 @@ func newMigrateStatus(a *app) *cobra.Command {
 	return a.Listing(&cobra.Command{
 		Use: "status", Short: "List the migrations and which of them were applied", Args: cli.Args(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.openStore(c, store.Options{NoCreate: true}, func(ctx context.Context, s *store.Store) error {
+			return a.openStore(c, store.Options{Options: instance.Options{NoCreate: true}}, func(ctx context.Context, s *store.Store) error {
 				steps, err := s.Migrations(ctx)
 				return cli.PrintList(a.Console, steps, viewMigration, "No step.", err)
 			})
@@ -44,7 +45,7 @@ func newMigrateUp(a *app) *cobra.Command {
 No server may run on the data folder; store serve does the same when it starts.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			progress := a.newProgress("migrating", func(percent, total int64) { a.Say("migrated %d %% of %s purchases", percent, cli.Thousands(total)) })
-			return a.lockStore(c, store.Options{Progress: progress.tell}, store.CheckAll, func(ctx context.Context, s *store.Store) error {
+			return a.lockStore(c, store.Options{Options: instance.Options{Progress: progress.tell}}, store.Product.CheckAll, func(ctx context.Context, s *store.Store) error {
 				steps, err := s.Migrations(ctx)
 				if err != nil {
 					return err

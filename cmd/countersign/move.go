@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
@@ -18,29 +19,24 @@ import (
 // toSQLite is what --to says in place of a URL.
 const toSQLite = "sqlite"
 
-// mover moves a service to another database.
-type mover func(context.Context, backup.MoveOptions) (backup.Moved, error)
-
 // moveCommand is the command that moves a service.
 type moveCommand struct {
 	*app
 	flags    locationFlags
 	service  string // as in a sentence
 	variable string // of --to
-	opened   opener[mover]
+	opened   opener[*instance.Instance]
 }
 
 func newStoreMove(a *app) *cobra.Command {
 	return moveCommand{
 		app: a, flags: storeLocation, service: "store", variable: envMoveTo,
-		opened: func(c *cobra.Command, do func(context.Context, mover) error) error {
+		opened: func(c *cobra.Command, do func(context.Context, *instance.Instance) error) error {
 			if err := a.findStore(c); err != nil {
 				return err
 			}
-			return a.lockStore(c, store.Options{NoCreate: true}, store.CheckAll, func(ctx context.Context, s *store.Store) error {
-				return do(ctx, func(ctx context.Context, o backup.MoveOptions) (backup.Moved, error) {
-					return s.Move(ctx, operator(), o)
-				})
+			return a.lockStore(c, store.Options{Options: instance.Options{NoCreate: true}}, store.Product.CheckAll, func(ctx context.Context, s *store.Store) error {
+				return do(ctx, s.Instance)
 			})
 		},
 	}.command()
@@ -49,16 +45,14 @@ func newStoreMove(a *app) *cobra.Command {
 func newAddonMove(a *app) *cobra.Command {
 	return moveCommand{
 		app: a, flags: addonLocation, service: "addon", variable: envAddonMoveTo,
-		opened: func(c *cobra.Command, do func(context.Context, mover) error) error {
+		opened: func(c *cobra.Command, do func(context.Context, *instance.Instance) error) error {
 			return a.lockAddon(c, func(ctx context.Context, s *addon.Addon) error {
 				if err := s.Prepare(ctx); s.State() == access.StateNew {
 					return a.noAddon()
 				} else if err != nil {
 					return err
 				}
-				return do(ctx, func(ctx context.Context, o backup.MoveOptions) (backup.Moved, error) {
-					return s.Move(ctx, operator(), o)
-				})
+				return do(ctx, s.Instance)
 			})
 		},
 	}.command()
@@ -83,8 +77,8 @@ the data folder, which the %[1]s goes on using.`, m.service),
 			return err
 		}
 		progress := m.progress()
-		return m.opened(c, func(ctx context.Context, move mover) error {
-			done, err := move(ctx, backup.MoveOptions{URL: to, Progress: progress})
+		return m.opened(c, func(ctx context.Context, i *instance.Instance) error {
+			done, err := i.Move(ctx, operator(), backup.MoveOptions{URL: to, Progress: progress})
 			if err != nil {
 				return err
 			}

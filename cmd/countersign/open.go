@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/dial"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -82,14 +83,11 @@ func (a *app) withStore(c *cobra.Command, do func(context.Context, *store.Store)
 
 // findStore is an error where no store begins, before a file is created.
 func (a *app) findStore(c *cobra.Command) error {
-	at, err := a.locate(c, storeLocation)
+	at, err := a.locateChecked(c, storeLocation)
 	if err != nil {
 		return err
 	}
-	if err := a.checkStore(c.Context(), at); err != nil {
-		return err
-	}
-	if at.url == "" && !store.Begun(at.dir) {
+	if at.url == "" && !store.Product.Begun(at.dir) {
 		return cli.Fail(cli.ExitNotFound, "no_store", fmt.Sprintf("no store in %s; name its folder with --data, or create one there with: countersign store workspace create USERNAME --data %[1]s", a.Service.Dir))
 	}
 	return nil
@@ -97,11 +95,7 @@ func (a *app) findStore(c *cobra.Command) error {
 
 // withNewStore is withStore for commands that begin a store.
 func (a *app) withNewStore(c *cobra.Command, do func(context.Context, *store.Store) error) error {
-	at, err := a.locate(c, storeLocation)
-	if err != nil {
-		return err
-	}
-	if err := a.checkStore(c.Context(), at); err != nil {
+	if _, err := a.locateChecked(c, storeLocation); err != nil {
 		return err
 	}
 	return a.prepareStore(c, do)
@@ -113,16 +107,20 @@ func (a *app) prepareStore(c *cobra.Command, do func(context.Context, *store.Sto
 		if err := s.Prepare(ctx); err != nil {
 			return err
 		}
-		defer s.AuditChain().SealNow(ctx)
-		return a.warnBehind(s.Behind(), do(ctx, s))
+		return a.work(ctx, s.Instance, func() error { return do(ctx, s) })
 	})
+}
+
+// onStore is withStore for a command that needs only what every service has.
+func (a *app) onStore(c *cobra.Command, do func(context.Context, *instance.Instance) error) error {
+	return a.withStore(c, func(ctx context.Context, s *store.Store) error { return do(ctx, s.Instance) })
 }
 
 // withStoreToTry is withNewStore for a command that writes nothing. Where no store begins, it
 // works on an empty one in a temporary folder, and makes nothing else.
 func (a *app) withStoreToTry(c *cobra.Command, do func(context.Context, *store.Store) error) error {
 	begun := true
-	err := a.openStore(c, store.Options{NoCreate: true}, func(ctx context.Context, s *store.Store) error {
+	err := a.openStore(c, store.Options{Options: instance.Options{NoCreate: true}}, func(ctx context.Context, s *store.Store) error {
 		steps, err := s.Migrations(ctx)
 		begun = slices.ContainsFunc(steps, func(m sqldb.Migration) bool { return m.Applied })
 		return err
@@ -159,43 +157,62 @@ func (a *app) openStore(c *cobra.Command, o store.Options, do func(context.Conte
 
 // lockStore is openStore while no server may run on the data folder. check refuses a store
 // before a file is created.
-func (a *app) lockStore(c *cobra.Command, o store.Options, check func(context.Context, store.Options) error, do func(context.Context, *store.Store) error) error {
-	at, err := a.locate(c, storeLocation)
+func (a *app) lockStore(c *cobra.Command, o store.Options, check func(context.Context, instance.Options) error, do func(context.Context, *store.Store) error) error {
+	return a.locked(c, storeLocation, check, func(lock *sqldb.FolderLock) error {
+		o.Lock = lock
+		return a.openStore(c, o, do)
+	})
+}
+
+// locked runs do while no server may run on the data folder of a service. check refuses the service before a file is created.
+func (a *app) locked(c *cobra.Command, l locationFlags, check func(context.Context, instance.Options) error, do func(*sqldb.FolderLock) error) error {
+	at, err := a.locate(c, l)
 	if err != nil {
 		return err
 	}
-	if err := check(c.Context(), a.storeOptions(at, nil, o)); err != nil {
+	if err := check(c.Context(), a.instanceOptions(at, nil, instance.Options{})); err != nil {
 		return err
 	}
-	if o.Lock, err = lockForCommand(c, at); err != nil {
+	lock, err := lockForCommand(c, at)
+	if err != nil {
 		return err
 	}
-	defer o.Lock.Unlock()
-	return a.openStore(c, o, do)
+	defer lock.Unlock()
+	return do(lock)
 }
 
-// checkStore refuses a folder, a database and a key file that are not a store's or do not belong
+// locateChecked is locate, and refuses a folder, a database and a key file that are not the service's or do not belong
 // together, before a file is created.
-func (a *app) checkStore(ctx context.Context, at location) error {
-	return store.CheckAll(ctx, a.storeOptions(at, nil, store.Options{}))
+func (a *app) locateChecked(c *cobra.Command, l locationFlags) (location, error) {
+	at, err := a.locate(c, l)
+	if err == nil {
+		err = a.check(c.Context(), l, at)
+	}
+	return at, err
 }
 
-// checkAddon is checkStore for an addon.
-func (a *app) checkAddon(ctx context.Context, at location) error {
-	return addon.CheckAll(ctx, a.addonOptions(at, nil, addon.Options{}))
+// check is the error of locateChecked.
+func (a *app) check(ctx context.Context, l locationFlags, at location) error {
+	return l.product.CheckAll(ctx, a.instanceOptions(at, nil, instance.Options{}))
 }
 
-// storeOptions are those of a store at a location. A command that does one thing has no log:
+// instanceOptions are those of a service at a location. A command that does one thing has no log:
 // its error says what failed.
+func (a *app) instanceOptions(at location, log *slog.Logger, o instance.Options) instance.Options {
+	o.Dir, o.URL, o.KeyText, o.KeyVariable, o.Log, o.Now = at.dir, at.url, at.keyText, at.keyVariable, log, a.Now
+	return o
+}
+
+// storeOptions is instanceOptions of a store.
 func (a *app) storeOptions(at location, log *slog.Logger, o store.Options) store.Options {
-	o.Dir, o.URL, o.KeyText, o.KeyVariable, o.Media, o.Log, o.Now = at.dir, at.url, at.keyText, at.keyVariable, at.media, log, a.Now
+	o.Options, o.Media = a.instanceOptions(at, log, o.Options), at.media
 	return o
 }
 
 // withAddon opens the addon and prepares it. It creates no addon. An operator may
 // name private addresses; the server that calls them has its own list.
 func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
-	return a.openAddon(c, addon.Options{NoCreate: true, AllowPrivate: dial.Private()}, func(ctx context.Context, s *addon.Addon) error {
+	return a.openAddon(c, addon.Options{Options: instance.Options{NoCreate: true}, AllowPrivate: dial.Private()}, func(ctx context.Context, s *addon.Addon) error {
 		err := s.Prepare(ctx)
 		if s.State() == access.StateNew {
 			return a.noAddon()
@@ -203,9 +220,13 @@ func (a *app) withAddon(c *cobra.Command, do func(context.Context, *addon.Addon)
 		if err != nil {
 			return err
 		}
-		defer s.AuditChain().SealNow(ctx)
-		return a.warnBehind(s.Behind(), do(ctx, s))
+		return a.work(ctx, s.Instance, func() error { return do(ctx, s) })
 	})
+}
+
+// onAddon is withAddon for a command that needs only what every service has.
+func (a *app) onAddon(c *cobra.Command, do func(context.Context, *instance.Instance) error) error {
+	return a.withAddon(c, func(ctx context.Context, s *addon.Addon) error { return do(ctx, s.Instance) })
 }
 
 // noAddon is the error of a command that found no addon.
@@ -226,7 +247,7 @@ func (a *app) withNewAddon(c *cobra.Command, do func(context.Context, *addon.Add
 	if err := outsideWeb(at.dir); err != nil {
 		return err
 	}
-	if err := a.checkAddon(c.Context(), at); err != nil {
+	if err := a.check(c.Context(), addonLocation, at); err != nil {
 		return err
 	}
 	return a.openAddon(c, addon.Options{}, do)
@@ -245,7 +266,7 @@ func (a *app) openAddon(c *cobra.Command, o addon.Options, do func(context.Conte
 // outsideWeb keeps an addon from beginning in a web root. One that is there already works on:
 // its server warns, and doctor fails.
 func outsideWeb(dir string) error {
-	if addon.Begun(dir) {
+	if addon.Product.Begun(dir) {
 		return nil
 	}
 	return keyfile.OutsideWeb(dir)
@@ -254,37 +275,32 @@ func outsideWeb(dir string) error {
 // lockAddon is openAddon while no server may run on the data folder. Only an addon on
 // PostgreSQL may have lost that folder with its key file.
 func (a *app) lockAddon(c *cobra.Command, do func(context.Context, *addon.Addon) error) error {
-	at, err := a.locate(c, addonLocation)
-	if err != nil {
-		return err
+	check := func(ctx context.Context, o instance.Options) error {
+		if o.URL == "" && !addon.Product.Begun(o.Dir) {
+			return a.noAddon()
+		}
+		if err := outsideWeb(o.Dir); err != nil {
+			return err
+		}
+		return addon.Product.Check(ctx, o)
 	}
-	if at.url == "" && !addon.Begun(at.dir) {
-		return a.noAddon()
-	}
-	if err := outsideWeb(at.dir); err != nil {
-		return err
-	}
-	if err := addon.Check(c.Context(), a.addonOptions(at, nil, addon.Options{})); err != nil {
-		return err
-	}
-	lock, err := lockForCommand(c, at)
-	if err != nil {
-		return err
-	}
-	defer lock.Unlock()
-	return a.openAddon(c, addon.Options{Lock: lock}, do)
+	return a.locked(c, addonLocation, check, func(lock *sqldb.FolderLock) error {
+		return a.openAddon(c, addon.Options{Options: instance.Options{Lock: lock}}, do)
+	})
 }
 
+// addonOptions is instanceOptions of an addon.
 func (a *app) addonOptions(at location, log *slog.Logger, o addon.Options) addon.Options {
-	o.Dir, o.URL, o.KeyText, o.KeyVariable, o.Version, o.Log, o.Now = at.dir, at.url, at.keyText, at.keyVariable, readBuildInfo().Version, log, a.Now
-	o.PlayURL = at.playURL
+	o.Options, o.Version, o.PlayURL = a.instanceOptions(at, log, o.Options), readBuildInfo().Version, at.playURL
 	return o
 }
 
-// warnBehind is the error of a command that has worked on a database. One that only
-// reads works without the commits that are missing, and says so; any other ends with
-// the error that behind is.
-func (a *app) warnBehind(behind, err error) error {
+// work runs a command on a service that is prepared, and seals what it has written into the audit log. On a database
+// that lacks commits, a command that only reads works and says so; any other ends with the error that says so.
+func (a *app) work(ctx context.Context, i *instance.Instance, do func() error) error {
+	defer i.Chain.SealNow(ctx)
+	behind := i.Database.Behind()
+	err := do()
 	if behind != nil && !fault.HasCode(err, sqldb.CodeBehind) {
 		a.Warn("%s", a.Sentence(fault.Of(behind)))
 	}

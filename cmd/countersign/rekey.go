@@ -4,16 +4,16 @@ import (
 	"context"
 
 	"github.com/countersign/countersign/internal/cli"
-	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/spf13/cobra"
 )
 
 func newRekey(a *app) *cobra.Command {
 	lock := func(c *cobra.Command, do func(context.Context, *store.Store) error) error {
-		return a.lockStore(c, store.Options{}, store.Check, do)
+		return a.lockStore(c, store.Options{}, store.Product.Check, do)
 	}
-	return onRekey(a, lock, &cobra.Command{
+	return on(lock, &cobra.Command{
 		Use: "rekey", Short: "Create a new key file, if the store's is lost or was disclosed", Args: cli.Args(),
 		Long: `Create a new key file, if the store's is lost or was disclosed.
 
@@ -23,33 +23,26 @@ working until they are imported again. Secrets of authenticator apps are deleted
 codes still work. No server may run on the data folder.`,
 		Example: `  countersign store rekey
   countersign store rekey --yes --json`,
-	}, a.sayRekey, a.printRekey)
-}
-
-// rekeyer is a service that replaces its key file; P describes what that costs.
-type rekeyer[P any] interface {
-	PlanRekey(context.Context) (P, error)
-	Rekey(context.Context, people.Actor) (P, error)
-}
-
-// onRekey makes a command that replaces the key file of a service. It says what that would
-// cost, asks, and prints what it did.
-func onRekey[S rekeyer[P], P any](a *app, lock opener[S], c *cobra.Command, say func(P), print func(P) error) *cobra.Command {
-	return on(lock, c, func(ctx context.Context, s S, _ []string) error {
+	}, func(ctx context.Context, s *store.Store, _ []string) error {
 		plan, err := s.PlanRekey(ctx)
 		if err != nil {
 			return err
 		}
-		say(plan)
-		if err := a.Confirm(ctx, "Create a new key file?"); err != nil {
+		a.sayRekey(plan)
+		if err := a.confirmRekey(ctx); err != nil {
 			return err
 		}
 		done, err := s.Rekey(ctx, operator())
 		if err != nil {
 			return err
 		}
-		return print(done)
+		return a.printRekey(done)
 	})
+}
+
+// confirmRekey asks whether to create a new key file, after its cost was said.
+func (a *app) confirmRekey(ctx context.Context) error {
+	return a.Confirm(ctx, "Create a new key file?")
 }
 
 // rekeyed ends a command that has replaced the key file.
@@ -69,15 +62,7 @@ func (a *app) sayRekey(plan store.RekeyPlan) {
 	}
 	a.sayKeys(plan.Working(), "key still works", "keys still work", "but can't be shown again")
 	a.sayKeys(plan.Ended, "imported key stops", "imported keys stop", "working until imported again, because it needs the lost key file")
-	a.sayLostPlace(plan.BackupPlace)
-	a.sayLostApps(plan.Users)
-}
-
-// sayLostPlace says that scheduled backups end, because the place that they go to is lost.
-func (a *app) sayLostPlace(place string) {
-	if place != "" {
-		a.Say("Scheduled backups to %s end, until the place is set again with: %s backup schedule --out URL", cli.Safe(place), a.Service.Command)
-	}
+	a.sayLost(plan.Lost)
 }
 
 func (a *app) sayKeys(keys []store.Key, one, many, what string) {
@@ -94,9 +79,13 @@ func sayLost[T any](a *app, lost []T, one, many, what string, line func(T) strin
 	}
 }
 
-// sayLostApps lists the e-mails of users whose authenticator app stops working.
-func (a *app) sayLostApps(emails []string) {
-	sayLost(a, emails, "user signs", "users sign", "in with a recovery code, or after "+a.Service.Command+" user reset-password EMAIL --remove-two-step",
+// sayLost says what a new key file costs every service: that scheduled backups end, and whose authenticator app stops
+// working.
+func (a *app) sayLost(lost instance.Lost) {
+	if lost.BackupPlace != "" {
+		a.Say("Scheduled backups to %s end, until the place is set again with: %s backup schedule --out URL", cli.Safe(lost.BackupPlace), a.Service.Command)
+	}
+	sayLost(a, lost.Users, "user signs", "users sign", "in with a recovery code, or after "+a.Service.Command+" user reset-password EMAIL --remove-two-step",
 		func(email string) string { return email })
 }
 

@@ -233,9 +233,9 @@ func writeAccount(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func spoil(ts *testscript.TestScript, _ bool, args []string) {
-	name := store.DatabaseName
+	name := store.Product.DatabaseName()
 	if args[0] == envAddonData {
-		name = addon.DatabaseName
+		name = addon.Product.DatabaseName()
 	}
 	db, err := sqldb.Open(context.Background(), sqldb.Options{URL: ts.Getenv(args[1]), Path: filepath.Join(ts.Getenv(args[0]), name)})
 	ts.Check(err)

@@ -20,28 +20,10 @@ import (
 	"github.com/countersign/countersign/internal/frame"
 	"github.com/countersign/countersign/internal/group"
 	"github.com/countersign/countersign/internal/health"
-	"github.com/countersign/countersign/internal/jobs"
-	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/web"
 )
-
-// service is the store or the addon.
-type service interface {
-	io.Closer
-	AcceptLoss(context.Context, people.Actor) error
-	AuditLog() *people.AuditLog
-	AuditChain() *people.AuditChain
-	Doctor(context.Context) []health.Finding
-	Exposed() []health.Finding
-	DatabaseStatus() sqldb.Status
-	JobRuns() []jobs.Runs
-	MeasureFiles(context.Context) (health.Files, error)
-	MeasureRows(context.Context) (health.Rows, error)
-	People() *people.People
-	Ready(context.Context) error
-	Run(context.Context) error
-}
 
 // server is a service with its listeners, the only one on its data folder.
 type server struct {
@@ -58,7 +40,8 @@ type server struct {
 	// errorBody is the form of errors; nil is that of the store.
 	errorBody func(*http.Request, *countersign.Error) []byte
 	lock      *sqldb.FolderLock
-	service   service                 // nil until it is open
+	service   io.Closer               // nil until it is open
+	instance  *instance.Instance      // of the service
 	counted   *web.Metrics            // nil: off
 	readings  []func(context.Context) // for metrics
 }
@@ -70,22 +53,44 @@ func (a *app) newServer(o serverOptions) server {
 	return server{app: a, options: o, log: a.serverLog(o.log), access: web.NewAccessLog(a.Err, o.log)}
 }
 
-// prepare makes a service ready by begin, or accepts that its database lacks commits.
-func (l *server) prepare(ctx context.Context, at location, s service, begin func(context.Context) error) error {
-	l.service = s
+// prepare makes the service ready by begin. Or it accepts that its database lacks commits, and makes it ready by again.
+func (l *server) prepare(ctx context.Context, at location, begin, again func(context.Context) error) error {
 	if l.options.acceptLoss {
-		begin = func(ctx context.Context) error { return s.AcceptLoss(ctx, operator()) }
+		begin = func(ctx context.Context) error { return l.instance.AcceptLoss(ctx, operator(), again) }
 	}
 	err := l.unlessDown(at, begin(ctx))
 	if err == nil || fault.HasCode(err, fault.CodeUpdateNeeded) {
-		l.advise(append(s.Exposed(), l.options.exposed...))
+		l.advise(append(l.instance.Exposed(), l.options.exposed...))
 	}
 	return err
 }
 
-// announce prints where a server is: view with --json, else sentences.
-func (l *server) announce(at location, view any) error {
+// open takes the addresses and the data folder of a service, once that is known to be the service's.
+func (l *server) open(ctx context.Context, of locationFlags, at location) error {
+	if err := l.app.check(ctx, of, at); err != nil {
+		return err
+	}
+	if err := l.openTLS(at.dir); err != nil {
+		return err
+	}
+	return l.listen(at.dir)
+}
+
+// servedView is where a server is.
+type servedView struct {
+	StoreURL string `json:"store_url,omitempty"`
+	AddonURL string `json:"addon_url,omitempty"`
+	// SetupURL is where the first administrator is created, "" when one exists.
+	SetupURL   string `json:"setup_url,omitempty"`
+	MetricsURL string `json:"metrics_url,omitempty"`
+	// RedirectURL is redirected to https, "" without such an address.
+	RedirectURL string `json:"redirect_url,omitempty"`
+}
+
+// announce prints where a server is: the view with --json, else sentences.
+func (l *server) announce(at location, view servedView) error {
 	if l.app.JSON {
+		view.MetricsURL, view.RedirectURL = l.metricsURL(), l.redirectURL()
 		if err := l.app.PrintJSON(view); err != nil {
 			return err
 		}
@@ -264,7 +269,6 @@ func (l *server) serve(ctx context.Context, handler http.Handler, behind map[str
 	start := func(name string, run func() error) {
 		work.Go(name, ending(stop, func(context.Context) error { return run() }))
 	}
-	start("service", func() error { return l.service.Run(background) })
 	for name, run := range behind {
 		start(name, func() error { return run(background) })
 	}

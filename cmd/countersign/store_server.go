@@ -6,10 +6,14 @@ import (
 
 	"github.com/countersign/countersign/internal/cli"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/limit"
+	"github.com/countersign/countersign/internal/measure"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/api"
 	"github.com/countersign/countersign/internal/store/pages"
+	"github.com/countersign/countersign/internal/store/requests"
+	"github.com/countersign/countersign/internal/usage"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/spf13/cobra"
 )
@@ -55,15 +59,7 @@ func (a *app) serveStore(ctx context.Context, at location, o serverOptions) erro
 	if err != nil {
 		return err
 	}
-	err = s.announce(at, struct {
-		StoreURL string `json:"store_url"`
-		// SetupURL is where the first administrator is created, "" when one exists.
-		SetupURL   string `json:"setup_url,omitempty"`
-		MetricsURL string `json:"metrics_url,omitempty"`
-		// RedirectURL is redirected to https, "" without such an address.
-		RedirectURL string `json:"redirect_url,omitempty"`
-	}{s.url(), setup, s.metricsURL(), s.redirectURL()})
-	if err != nil {
+	if err := s.announce(at, servedView{StoreURL: s.url(), SetupURL: setup}); err != nil {
 		return err
 	}
 	s.welcome.say(setup)
@@ -78,24 +74,19 @@ type storeServer struct {
 
 // open opens everything that can fail at the start.
 func (s *storeServer) open(ctx context.Context, at location) (err error) {
-	if err := s.app.checkStore(ctx, at); err != nil {
-		return err
-	}
-	if err := s.openTLS(at.dir); err != nil {
-		return err
-	}
-	if err := s.listen(at.dir); err != nil {
+	if err := s.server.open(ctx, storeLocation, at); err != nil {
 		return err
 	}
 	progress := s.app.newProgress("migrating", func(percent, total int64) {
 		s.log.Info("the database is being migrated", "percent", percent, "purchases", total)
 	})
-	s.store, err = store.Open(ctx, s.app.storeOptions(at, s.log, store.Options{CacheBytes: s.options.cache, UploadQuota: s.options.quota, Lock: s.lock, Progress: progress.tell, RequestLog: s.options.keep}))
+	s.store, err = store.Open(ctx, s.app.storeOptions(at, s.log, store.Options{Options: instance.Options{Lock: s.lock, Progress: progress.tell}, CacheBytes: s.options.cache, UploadQuota: s.options.quota, RequestLog: s.options.keep}))
 	if err != nil {
 		return err
 	}
-	s.welcome = welcome{server: &s.server, of: storeLocation, newLink: s.store.People().SetupLink}
-	return s.prepare(ctx, at, s.store, s.store.BeginToServe)
+	s.service, s.instance = s.store, s.store.Instance
+	s.welcome = welcome{server: &s.server, of: storeLocation, newLink: s.instance.People.SetupLink}
+	return s.prepare(ctx, at, s.store.BeginToServe, s.store.PrepareToServe)
 }
 
 // run serves the JSON API, with the pages behind it, until ctx ends.
@@ -112,10 +103,30 @@ func (s *storeServer) run(ctx context.Context) error {
 		Pages: func(console http.Handler) http.Handler {
 			return pages.New(pages.Options{Store: s.store, Frame: framed, Guard: guard, BaseURL: s.options.baseURL, API: console})
 		},
-		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(s.store.Backups),
+		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(),
 	}
 	if o.Metrics != nil {
 		s.addMetrics(o.Metrics)
 	}
-	return s.serve(ctx, frame.StripBase(base, api.New(s.store, o)), map[string]func(context.Context) error{"first administrator": s.welcome.later})
+	return s.serve(ctx, frame.StripBase(base, api.New(s.store, o)), map[string]func(context.Context) error{"service": s.store.Run, "first administrator": s.welcome.later})
+}
+
+// addMetrics adds what the store alone has.
+func (s *storeServer) addMetrics(m *web.Metrics) {
+	addRequestLog(m, s.store.Requests)
+	addUses(m, map[string]func() usage.Figures{"keys": s.store.Validation.Uses})
+	m.Counter("countersign_damage_total", "Purchases found by the digest of another code: the database is damaged.",
+		func() float64 { return float64(s.store.Validation.Damages()) })
+	media := readEvery(&s.server, measure.Seldom, func(ctx context.Context) (bool, error) { return s.store.Media.Bucket().Check(ctx) == nil, nil })
+	addGauge(m, media, "countersign_media_writable", "0 if uploaded files could not be written the last time; tried every ten minutes.", oneIf)
+	m.Gauge("countersign_limits_alone", "1 while the counts of limits can't be exchanged with other servers and with the database.",
+		func() float64 { return oneIf(s.store.LimitsAlone()) })
+}
+
+// addRequestLog adds the figures of the log of API requests to the metrics.
+func addRequestLog(m *web.Metrics, log *requests.Log) {
+	m.Counter("countersign_request_log_written_total", "API requests written to the log.", func() float64 { return float64(log.Written()) })
+	m.Counter("countersign_request_log_dropped_total", "API requests that could not be logged.", func() float64 { return float64(log.Dropped()) })
+	m.Gauge("countersign_request_log_waiting", "API requests that wait to be logged; from 16,384 on they are dropped.", func() float64 { return float64(log.Waiting()) })
+	m.Gauge("countersign_request_log_failing", "1 while the log of API requests can't be written.", func() float64 { return oneIf(log.Failing() != nil) })
 }

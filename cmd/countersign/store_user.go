@@ -14,13 +14,13 @@ import (
 
 func newStoreSetupLink(a *app) *cobra.Command {
 	return newSetupLink(a, storeLocation, a.withStore, "", func(ctx context.Context, s *store.Store) (string, time.Time, error) {
-		return s.People().NewSetupLink(ctx, operator())
+		return s.Instance.People.NewSetupLink(ctx, operator())
 	})
 }
 
 // newStoreUsers returns the commands for the people of a store.
 func newStoreUsers(a *app) *cobra.Command {
-	users := newUserCommands(a, storeLocation, a.withStore, a.fromStore)
+	users := newUserCommands(a, storeLocation, a.onStore, a.fromStore(storeEmails))
 	group := users.group(on(a.withStore, a.Listing(&cobra.Command{
 		Use: "list", Short: "List the users, with their roles in workspaces", Args: cli.Args(),
 	}), func(ctx context.Context, s *store.Store, _ []string) error {
@@ -28,7 +28,7 @@ func newStoreUsers(a *app) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		list, err := allUsers(ctx, s)
+		list, err := allUsers(ctx, s.Instance.People)
 		return cli.PrintList(a.Console, list, func(u people.User) storeUserView {
 			return viewStoreUser(u, memberships[u.ID])
 		}, users.noUsers(), err)

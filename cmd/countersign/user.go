@@ -5,20 +5,10 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/cli"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/spf13/cobra"
 )
-
-// peopled is a service with people who sign in.
-type peopled interface{ People() *people.People }
-
-// ofPeople opens a service for a command that works on its people.
-func ofPeople[S peopled](open opener[S]) opener[*people.People] {
-	return func(c *cobra.Command, do func(context.Context, *people.People) error) error {
-		return open(c, func(ctx context.Context, s S) error { return do(ctx, s.People()) })
-	}
-}
 
 // userCommands makes the commands for the people of a service.
 type userCommands struct {
@@ -28,9 +18,11 @@ type userCommands struct {
 	emails cobra.CompletionFunc
 }
 
-// newUserCommands returns the commands for the people of the service that open opens. complete is its completion.
-func newUserCommands[S peopled](a *app, of locationFlags, open opener[S], complete func(finder[S]) cobra.CompletionFunc) userCommands {
-	return userCommands{a, of, ofPeople(open), complete(userEmails)}
+// newUserCommands returns the commands for the people of the service that open opens. emails completes their e-mails.
+func newUserCommands(a *app, of locationFlags, open opener[*instance.Instance], emails cobra.CompletionFunc) userCommands {
+	return userCommands{a, of, func(c *cobra.Command, do func(context.Context, *people.People) error) error {
+		return open(c, func(ctx context.Context, i *instance.Instance) error { return do(ctx, i.People) })
+	}, emails}
 }
 
 // group returns all of the commands; list lists the users.
@@ -71,15 +63,12 @@ func viewUser(u people.User) userView {
 	return v
 }
 
-func allUsers[S peopled](ctx context.Context, s S) ([]people.User, error) {
-	return s.People().Users(ctx, operator())
+func allUsers(ctx context.Context, p *people.People) ([]people.User, error) {
+	return p.Users(ctx, operator())
 }
 
-// userEmails completes the e-mail of a user.
-func userEmails[S peopled](ctx context.Context, s S, _ *cobra.Command, _ []string) ([]string, error) {
-	users, err := allUsers(ctx, s)
-	return sqldb.Convert(users, func(u people.User) string { return choice(u.Email, active(!u.Inactive)) }), err
-}
+// userEmail is a user for a completion.
+func userEmail(u people.User) string { return choice(u.Email, active(!u.Inactive)) }
 
 // onUser returns a command that works on the user whose e-mail is its first argument; more names
 // the other arguments.

@@ -7,12 +7,14 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/addontest"
+	"github.com/countersign/countersign/internal/instance"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 )
 
 func TestNoActIsWrittenThatIsInNoList(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
-		guard := &access.Guard{Now: f.Clock.Now}
+		guard := &access.Guard{Gate: instance.NewGate(keyfile.Addon), Now: f.Clock.Now}
 		before := len(f.Audits(t))
 		err := f.DB().Tx(t.Context(), func(tx *addondb.DB) error {
 			return guard.Audit(t.Context(), tx, operator, people.Event{Action: "settings.forget"})

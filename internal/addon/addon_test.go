@@ -26,6 +26,6 @@ func places(t *testing.T, fn func(t *testing.T, at dbtest.DB)) {
 // feedLive reports when changes by other processes arrive.
 func feedLive(f *addontest.Fixture) <-chan struct{} {
 	live := make(chan struct{}, 8)
-	f.SQL().Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() {}, Live: func() { live <- struct{}{} }})
+	f.Instance.Database.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() {}, Live: func() { live <- struct{}{} }})
 	return live
 }

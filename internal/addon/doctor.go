@@ -5,7 +5,6 @@ import (
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/health"
-	"github.com/countersign/countersign/internal/people"
 )
 
 // Doctor looks for what is wrong with the addon. It works in every state and
@@ -16,9 +15,7 @@ func (a *Addon) Doctor(ctx context.Context) []health.Finding { return a.diagnose
 func (a *Addon) Health(ctx context.Context) []health.Finding { return a.diagnose(ctx, true) }
 
 func (a *Addon) diagnose(ctx context.Context, quick bool) []health.Finding {
-	at := a.healthLocation()
-	at.Quick = quick
-	findings, ok := health.Common(ctx, a.database, at, DatabaseName)
+	findings, at, ok := a.Instance.Examine(ctx, quick)
 	if !ok {
 		return findings
 	}
@@ -29,7 +26,7 @@ func (a *Addon) diagnose(ctx context.Context, quick bool) []health.Finding {
 		}
 		return append(findings, health.Of("set-up", err, "Apps get no settings and nobody can sign in.", fix))
 	}
-	findings = append(findings, health.UnusedKeyFile(a.location, a.guard.Box())...)
+	findings = append(findings, health.UnusedKeyFile(a.Instance.Location, a.guard.Box())...)
 	for _, one := range []struct {
 		name  string
 		check func(context.Context) (health.Finding, error)
@@ -41,15 +38,7 @@ func (a *Addon) diagnose(ctx context.Context, quick bool) []health.Finding {
 		findings = append(findings, examine(ctx, one.name, one.check))
 	}
 	findings = append(findings, a.Members.CheckPlayURL()...)
-	report, err := a.chain.VerifyNewest(ctx, people.Operator("doctor"), people.NewestAudits)
-	return append(findings, health.Audit(report, err, a.now(), "countersign addon audit verify"))
-}
-
-// Exposed finds a data folder and a key file that other users of the machine can read.
-func (a *Addon) Exposed() []health.Finding { return health.Exposed(a.healthLocation()) }
-
-func (a *Addon) healthLocation() health.Location {
-	return health.LocationOf(a.location, "countersign addon update", a.now())
+	return append(findings, a.Instance.ExamineAudit(ctx, a.guard.Box()))
 }
 
 // examine runs one check; one that can't be made is a finding.

@@ -37,7 +37,7 @@ func found(t *testing.T, findings []health.Finding, name string) health.Finding 
 func TestDoctorOfAWholeAddon(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		must.Do(t, os.Chmod(f.At.Dir, 0o700))
-		must.Get(f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", "correct horse battery"))(t)
+		must.Get(f.Instance.People.CreateAdministrator(t.Context(), operator, "ana@site.example", "correct horse battery"))(t)
 		before := f.Everything(t)
 		findings := addontest.New(t, f.At, f.Clock).Doctor(t.Context())
 		if slices.ContainsFunc(findings, func(f health.Finding) bool { return f.Level != health.OK && f.Name != "verified backup" }) {
@@ -129,7 +129,7 @@ func TestDoctorNamesWhatIsWrong(t *testing.T) {
 			addontest.Execute(t, f.At, `UPDATE service_accounts SET sealed = key_sealed FROM credentials`)
 		}, "service account", health.Fail, "can't be read"},
 		{"an entry of the audit log was changed", func(t *testing.T, f *addontest.Fixture) {
-			f.AuditChain().SealNow(t.Context())
+			f.Instance.Chain.SealNow(t.Context())
 			addontest.Execute(t, f.At, `UPDATE audit SET actor = 'eve' WHERE id = 1`)
 		}, "audit log", health.Fail, "countersign addon audit verify"},
 		{"the audit log waits for a server", func(t *testing.T, f *addontest.Fixture) { f.Clock.Move(2 * time.Minute) }, "audit log", health.Warn, "not sealed yet"},
@@ -181,12 +181,12 @@ func TestDatabaseThatGoesAndComesBack(t *testing.T) {
 	server.Serve(t)
 	live := feedLive(server)
 	lost := make(chan struct{}, 8)
-	server.SQL().Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() { lost <- struct{}{} }, Live: func() {}})
+	server.Instance.Database.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() { lost <- struct{}{} }, Live: func() {}})
 	proxy.Cut()
 	<-lost
 	_, err := server.Settings.Published(t.Context())
 	addontest.WantError(t, err, "unavailable")
-	addontest.WantError(t, server.Ready(t.Context()), "unavailable")
+	addontest.WantError(t, server.Instance.Ready(t.Context()), "unavailable")
 	proxy.Restore()
 	<-live
 	if got := server.Served(t).Version; got != 1 {

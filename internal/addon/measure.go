@@ -5,23 +5,8 @@ import (
 
 	"github.com/countersign/countersign/internal/addon/events"
 	"github.com/countersign/countersign/internal/addon/membership"
-	"github.com/countersign/countersign/internal/health"
-	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/usage"
 )
-
-// MeasureFiles reads the figures of the data folder for metrics. It may wait for the disk.
-func (a *Addon) MeasureFiles(context.Context) (health.Files, error) {
-	return health.MeasureFiles(a.options.Dir, a.database), nil
-}
-
-// MeasureRows reads the figures of the database for metrics.
-func (a *Addon) MeasureRows(ctx context.Context) (health.Rows, error) {
-	if err := a.guard.Ready(); err != nil {
-		return health.Rows{}, err
-	}
-	return health.MeasureRows(ctx, a.database, a.queue, a.chain)
-}
 
 // Figures are what metrics say of an addon alone.
 type Figures struct {
@@ -40,9 +25,6 @@ func (a *Addon) Measure(ctx context.Context) (f Figures, err error) {
 	f.Webhooks, err = a.Events.Measure(ctx)
 	return f, err
 }
-
-// JobRuns counts the runs of jobs in this process.
-func (a *Addon) JobRuns() []jobs.Runs { return a.queue.Runs() }
 
 // AppRequests is how many requests of apps wait to be written.
 func (a *Addon) AppRequests() (f usage.Figures) {

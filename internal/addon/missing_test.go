@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/addon/addontest"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -24,7 +25,7 @@ func removeDatabase(t *testing.T, at dbtest.DB) {
 		return
 	}
 	for _, end := range []string{"", "-wal", "-shm"} {
-		if err := os.Remove(filepath.Join(at.Dir, addon.DatabaseName+end)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(filepath.Join(at.Dir, addon.Product.DatabaseName()+end)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
 		}
 	}
@@ -41,10 +42,10 @@ func TestKeyFileBesideNoDatabaseIsNotANewAddon(t *testing.T) {
 			"an update":       func(a *addon.Addon) error { _, err := a.Setup.Update(t.Context(), operator, nil); return err },
 			"a plan":          func(a *addon.Addon) error { _, err := a.Setup.Plan(t.Context(), operator); return err },
 			"a set-up link":   func(a *addon.Addon) error { _, _, err := a.Setup.NewLink(t.Context(), operator); return err },
-			"accepted losses": func(a *addon.Addon) error { return a.AcceptLoss(t.Context(), operator) },
+			"accepted losses": func(a *addon.Addon) error { return a.Instance.AcceptLoss(t.Context(), operator, a.PrepareToServe) },
 		} {
 			for _, look := range []bool{true, false} {
-				a, err := addon.Open(t.Context(), addon.Options{Dir: at.Dir, URL: at.URL, NoCreate: look, Now: f.Clock.Now})
+				a, err := addon.Open(t.Context(), addon.Options{Options: instance.Options{Dir: at.Dir, URL: at.URL, NoCreate: look, Now: f.Clock.Now}})
 				if err == nil {
 					err = errors.Join(act(a), a.Close())
 				}
@@ -64,21 +65,21 @@ func TestKeyFileBesideNoDatabaseIsNotANewAddon(t *testing.T) {
 
 func TestReadyOnlyWithItsContent(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
-		addontest.WantError(t, f.Ready(t.Context()), "")
+		addontest.WantError(t, f.Instance.Ready(t.Context()), "")
 		must.Get(f.DB().Exec(t.Context(), `DELETE FROM meta`))(t)
-		addontest.WantError(t, f.Ready(t.Context()), "unavailable")
+		addontest.WantError(t, f.Instance.Ready(t.Context()), "unavailable")
 	})
 }
 
 func TestAddonThatLacksCommitsServesOnceThatIsAccepted(t *testing.T) {
 	f := addontest.Updated(t, dbtest.New(t, dbtest.SQLite))
 	must.Do(t, f.Close())
-	path := sqldb.CommitFile(filepath.Join(f.At.Dir, addon.DatabaseName))
+	path := sqldb.CommitFile(filepath.Join(f.At.Dir, addon.Product.DatabaseName()))
 	must.Do(t, os.WriteFile(path, []byte("00000000000000001000\n"), 0o600))
 	g := addontest.New(t, f.At, f.Clock)
 	addontest.WantError(t, g.PrepareToServe(t.Context()), sqldb.CodeBehind)
 	addontest.WantError(t, g.DB().Tx(t.Context(), func(*addondb.DB) error { return nil }), sqldb.CodeBehind)
-	addontest.WantError(t, g.AcceptLoss(t.Context(), people.Operator("ada")), "")
+	addontest.WantError(t, g.Instance.AcceptLoss(t.Context(), people.Operator("ada"), g.PrepareToServe), "")
 	again := addontest.New(t, f.At, f.Clock)
 	addontest.WantError(t, again.PrepareToServe(t.Context()), "")
 	if audits := strings.Join(again.Audits(t), "\n"); !strings.Contains(audits, "addon.accept_loss") {

@@ -16,6 +16,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/play/playfake"
@@ -64,7 +65,7 @@ func pullEngines(t *testing.T, fn func(t *testing.T, p *puller)) {
 func (p *puller) reopen(t *testing.T) {
 	t.Helper()
 	f := *p.Fixture
-	f.Addon = addontest.Open(t, f.At, addon.Options{Now: f.Clock.Now, Log: slog.New(slog.NewTextHandler(f.Log, nil)), PlayURL: p.url})
+	f.Addon = addontest.Open(t, f.At, addon.Options{Options: instance.Options{Now: f.Clock.Now, Log: slog.New(slog.NewTextHandler(f.Log, nil))}, PlayURL: p.url})
 	must.Do(t, f.Prepare(t.Context()))
 	p.Fixture = &f
 }
@@ -126,7 +127,7 @@ func TestAPulledPurchaseActivatesAMembership(t *testing.T) {
 		intent := must.Get(p.Members.Intend(t.Context(), "7", nil))(t)
 		must.Get(p.play.Buy(playfake.BuyOptions{ProductID: "gold_monthly", Account: intent.AccountID}))(t)
 		p.mustPull(t)
-		if ran, err := p.Queue().RunNext(t.Context()); !ran || err != nil {
+		if ran, err := p.Instance.Jobs.RunNext(t.Context()); !ran || err != nil {
 			t.Fatal(ran, err)
 		}
 		if m, err := p.Members.Membership(t.Context(), "7"); err != nil || !m.Membership.Active {
@@ -233,7 +234,7 @@ func TestOneProcessPulls(t *testing.T) {
 		}
 		run := func(a *addon.Addon, want bool) {
 			t.Helper()
-			if ran, err := a.Queue().RunNext(t.Context()); ran != want || err != nil {
+			if ran, err := a.Instance.Jobs.RunNext(t.Context()); ran != want || err != nil {
 				t.Fatalf("ran: %t, %v", ran, err)
 			}
 		}
@@ -311,13 +312,13 @@ func TestAPullEndsWithTheServer(t *testing.T) {
 			return true
 		}
 		must.Do(t, p.Members.EnsurePull(t.Context()))
-		if ran, err := p.Queue().RunNext(ctx); !ran || err != nil {
+		if ran, err := p.Instance.Jobs.RunNext(ctx); !ran || err != nil {
 			t.Fatal(ran, err)
 		}
 		p.wantAlerts(t)
 		p.before = func(http.ResponseWriter, *http.Request) bool { return false }
 		p.play.SendTest()
-		if ran, err := p.Queue().RunNext(t.Context()); !ran || err != nil {
+		if ran, err := p.Instance.Jobs.RunNext(t.Context()); !ran || err != nil {
 			t.Fatal(ran, err)
 		}
 		p.wantMessages(t, 1, 0)

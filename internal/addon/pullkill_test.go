@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 )
 
@@ -24,12 +25,12 @@ func pullAndWait(step string, place dbtest.DB) error {
 	}
 	ctx := context.Background()
 	var pulls atomic.Bool
-	a, err := addon.Open(ctx, addon.Options{Dir: place.Dir, URL: place.URL, PlayURL: url, Now: func() time.Time {
+	a, err := addon.Open(ctx, addon.Options{Options: instance.Options{Dir: place.Dir, URL: place.URL, Now: func() time.Time {
 		if pulls.Load() {
 			point()
 		}
 		return noon
-	}})
+	}}, PlayURL: url})
 	if err != nil {
 		return err
 	}

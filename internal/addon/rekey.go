@@ -13,7 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/addon/membership"
 	"github.com/countersign/countersign/internal/addon/simulator"
-	"github.com/countersign/countersign/internal/backup"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -23,6 +23,7 @@ import (
 // RekeyPlan describes what a new key file would cost: the values that the old one can't
 // open any more, or nothing when that is there.
 type RekeyPlan struct {
+	instance.Lost
 	// Credentials lose their API key and API secret, and refuse every call until they
 	// are rotated.
 	Credentials []credential.Credential
@@ -41,12 +42,6 @@ type RekeyPlan struct {
 	Queued int
 	// Simulator reports that the simulated store forgets its purchases and begins anew.
 	Simulator bool
-	// Users are the e-mails of administrators whose authenticator app stops working.
-	// Their recovery codes still sign in.
-	Users []string
-	// BackupPlace is where scheduled backups were written to, when only the lost key file can open
-	// that. The schedule is switched off.
-	BackupPlace string
 }
 
 // Nothing reports that nothing would be deleted.
@@ -60,29 +55,25 @@ func (a *Addon) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 	if err := a.rekeyable(ctx); err != nil {
 		return RekeyPlan{}, err
 	}
-	old, err := a.location.Old(ctx, a.db.Queries)
+	old, err := a.Instance.Location.Old(ctx, a.db.Queries)
 	if err != nil {
 		return RekeyPlan{}, err
 	}
 	var p RekeyPlan
-	var errs [9]error
+	var errs [8]error
 	p.Credentials, errs[0] = credential.Lost(ctx, a.db, old)
 	p.Codes, errs[1] = license.LostCodes(ctx, a.db, old)
 	p.Accounts, errs[2] = iap.LostAccounts(ctx, a.db, old)
-	p.Users, errs[3] = people.LostTOTP(ctx, &a.db.DB, old)
+	p.Lost, errs[3] = a.Instance.Lost(ctx, old)
 	p.Webhooks, errs[4] = a.Events.LostWebhooks(ctx, old)
 	p.Purchases, errs[5] = membership.LostTokens(ctx, a.db, old)
 	p.Queued, errs[6] = membership.LostQueued(ctx, a.db, old)
 	p.Simulator, errs[7] = simulator.Lost(ctx, a.db, old)
-	p.BackupPlace, errs[8] = backup.LostPlace(ctx, a.db.Queries, old)
 	return p, errors.Join(errs[:]...)
 }
 
 func (a *Addon) rekeyable(ctx context.Context) error {
-	if err := a.location.Replaceable(); err != nil {
-		return err
-	}
-	tables, err := a.location.State(ctx, a.database)
+	tables, err := a.Instance.Replaceable(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -91,7 +82,7 @@ func (a *Addon) rekeyable(ctx context.Context) error {
 	case tables == sqldb.StateOlder:
 		return access.ErrOutdated
 	case tables == sqldb.StateNewer:
-		return access.ErrNewer
+		return instance.ErrSchemaNewer
 	}
 	return nil
 }
@@ -107,7 +98,7 @@ func (a *Addon) Rekey(ctx context.Context, actor people.Actor) (RekeyPlan, error
 	if err != nil {
 		return RekeyPlan{}, err
 	}
-	fresh, err := a.location.Rekey(ctx, a.database, func(q sqldb.Queries, old, fresh *keyfile.Box) error {
+	err = a.Instance.Rekey(ctx, actor, plan.detail(), func(q sqldb.Queries, old, fresh *keyfile.Box) error {
 		tx := addondb.In(q)
 		for _, reseal := range []func(context.Context, *addondb.DB, *keyfile.Box, *keyfile.Box) error{
 			credential.Reseal, license.ResealCodes, membership.Reseal, iap.ResealAccounts,
@@ -119,27 +110,16 @@ func (a *Addon) Rekey(ctx context.Context, actor people.Actor) (RekeyPlan, error
 		if err := simulator.Reseal(ctx, tx, old, fresh, a.guard.Timestamp()); err != nil {
 			return err
 		}
-		if err := a.Events.ResealWebhooks(ctx, tx, old, fresh); err != nil {
-			return err
-		}
-		if err := backup.Reseal(ctx, q, old, fresh); err != nil {
-			return err
-		}
-		checked, err := people.Rekey(ctx, &tx.DB, old, fresh, a.guard.Now())
-		if err != nil {
-			return err
-		}
-		return a.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionAddonRekey, Detail: plan.detail(checked)})
+		return a.Events.ResealWebhooks(ctx, tx, old, fresh)
 	})
 	if err != nil {
 		return RekeyPlan{}, err
 	}
-	a.guard.Open(fresh)
 	return plan, nil
 }
 
 // detail is what the audit log says of a rekey.
-func (p RekeyPlan) detail(auditChecked bool) string {
+func (p RekeyPlan) detail() string {
 	text := fmt.Sprintf("deleted: %s, %s, %s, %s, %s, %s, %s", count(len(p.Credentials), "API credential"), count(len(p.Accounts), "service account"),
 		count(len(p.Codes), "purchase code"), count(len(p.Webhooks), "webhook secret"), count(len(p.Purchases), "purchase token"), count(p.Queued, "queued verification"), count(len(p.Users), "authenticator app"))
 	if p.Simulator {
@@ -147,9 +127,6 @@ func (p RekeyPlan) detail(auditChecked bool) string {
 	}
 	if p.BackupPlace != "" {
 		text += ", the place of scheduled backups"
-	}
-	if !auditChecked {
-		text += "; the head of the audit log's seals could not be checked"
 	}
 	return text
 }

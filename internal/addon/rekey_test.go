@@ -52,17 +52,17 @@ func newRekeyable(t *testing.T, f *addontest.Fixture) *rekeyable {
 	if _, r.webhook, err = f.Events.AddWebhook(ctx, operator, "https://site.example/hooks", nil); err != nil {
 		t.Fatal(err)
 	}
-	u, err := f.People().CreateAdministrator(ctx, operator, adminEmail, adminPassword)
+	u, err := f.Instance.People.CreateAdministrator(ctx, operator, adminEmail, adminPassword)
 	must.Do(t, err)
 	ana := people.Actor{Kind: people.KindUser, ID: adminEmail, User: u.ID, Administrator: true, Face: people.FacePage, Addr: client}
-	begun, err := f.People().BeginTOTP(ctx, ana, adminPassword, "Countersign")
+	begun, err := f.Instance.People.BeginTOTP(ctx, ana, adminPassword, "Countersign")
 	must.Do(t, err)
 	r.totpSecret = begun.Secret
-	if _, r.recovery, err = f.People().ConfirmTOTP(ctx, ana, 0, r.code(t)); err != nil {
+	if _, r.recovery, err = f.Instance.People.ConfirmTOTP(ctx, ana, 0, r.code(t)); err != nil {
 		t.Fatal(err)
 	}
 	f.Clock.Move(time.Minute)
-	f.AuditChain().SealNow(ctx)
+	f.Instance.Chain.SealNow(ctx)
 	return r
 }
 
@@ -89,11 +89,11 @@ func (r *rekeyable) unprepared(t *testing.T) *addontest.Fixture {
 func signIn(t *testing.T, f *addontest.Fixture, code string) error {
 	t.Helper()
 	from := people.Origin{Addr: client}
-	in := must.Get(f.People().SignIn(t.Context(), from, adminEmail, adminPassword))(t)
+	in := must.Get(f.Instance.People.SignIn(t.Context(), from, adminEmail, adminPassword))(t)
 	if !in.NeedsCode {
 		t.Fatal("the password alone signs in")
 	}
-	return f.People().SignInCode(t.Context(), from, in.User.ID, code)
+	return f.Instance.People.SignInCode(t.Context(), from, in.User.ID, code)
 }
 
 // wantKept wants everything that was sealed to be readable, or dropped with a way on.
@@ -165,11 +165,11 @@ func TestRekey(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 				r := newRekeyable(t, f)
-				old := f.Box()
+				old := f.Instance.Gate.Box()
 				c.before(t, r)
 				r.wantRekeyed(t, c.lost)
 				again := f.Again(t)
-				if again.Box().Matches(old.Check()) {
+				if again.Instance.Gate.Box().Matches(old.Check()) {
 					t.Error("the key file is the old one")
 				}
 				r.wantKept(t, again, !c.lost)
@@ -234,7 +234,7 @@ func TestRekeyThatFailsChangesNothing(t *testing.T) {
 		if f.At.Engine == dbtest.Postgres {
 			refuse = `ALTER TABLE audit ADD CHECK (action <> 'addon.rekey')`
 		}
-		must.Get(f.SQL().Queries().Exec(t.Context(), refuse))(t)
+		must.Get(f.Instance.Database.Queries().Exec(t.Context(), refuse))(t)
 		if _, err := r.unprepared(t).Rekey(t.Context(), operator); err == nil {
 			t.Fatal("it went through")
 		}
@@ -275,7 +275,7 @@ func TestRekeyNamesThePurchasesWhoseTokensAreLost(t *testing.T) {
 		now := sqldb.Time{Time: noon}
 		purchase := addondb.Purchase{
 			Name: "pur_one", Platform: "store", TokenDigest: []byte("digest"), Status: "active", StatusSince: now, ReadAt: now, CreatedAt: now,
-			Sealed: f.Box().Seal("purchase tokens pur_one", []byte(`{"token":"one"}`)),
+			Sealed: f.Instance.Gate.Box().Seal("purchase tokens pur_one", []byte(`{"token":"one"}`)),
 		}
 		must.Do(t, f.DB().Tx(t.Context(), func(tx *addondb.DB) error {
 			_, err := tx.AddPurchase(t.Context(), purchase)
@@ -287,7 +287,7 @@ func TestRekeyNamesThePurchasesWhoseTokensAreLost(t *testing.T) {
 		must.Get(addontest.New(t, f.At, f.Clock).Rekey(t.Context(), operator))(t)
 		g := f.Again(t)
 		kept := must.Get(g.DB().Purchase(t.Context(), "pur_one"))(t)
-		if plain, err := g.Box().Open("purchase tokens pur_one", kept.Sealed); err != nil || string(plain) != `{"token":"one"}` || string(kept.TokenDigest) == "digest" {
+		if plain, err := g.Instance.Gate.Box().Open("purchase tokens pur_one", kept.Sealed); err != nil || string(plain) != `{"token":"one"}` || string(kept.TokenDigest) == "digest" {
 			t.Errorf("%s, %v", plain, err)
 		}
 		must.Do(t, os.Remove(filepath.Join(f.At.Dir, keyfile.FileName)))
@@ -298,18 +298,25 @@ func TestRekeyNamesThePurchasesWhoseTokensAreLost(t *testing.T) {
 	})
 }
 
-// Beside a server on another machine, a rekey can't be seen in the data folder.
+// On PostgreSQL the server is on another machine: a rekey can't be seen in its data folder.
 func TestServerStopsWhenItsKeyFileWasReplaced(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
-		live := make(chan struct{}, 100)
-		f.SQL().Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() {}, Live: func() { live <- struct{}{} }})
+		at := f.At
+		if at.URL != "" {
+			at.Dir = t.TempDir()
+			text := must.Get(os.ReadFile(filepath.Join(f.At.Dir, keyfile.FileName)))(t)
+			must.Do(t, os.WriteFile(filepath.Join(at.Dir, keyfile.FileName), text, 0o600))
+		}
+		server := addontest.New(t, at, f.Clock)
+		live := feedLive(server)
 		ended := make(chan error, 1)
-		go func() { ended <- f.Run(t.Context()) }()
+		go func() { ended <- server.Run(t.Context()) }()
 		<-live
+		addontest.WantError(t, server.Instance.Ready(t.Context()), "")
 		must.Get(addontest.New(t, f.At, f.Clock).Rekey(t.Context(), operator))(t)
 		addontest.WantError(t, <-ended, "key_replaced")
-		_, err := f.Settings.Draft(t.Context(), operator)
+		_, err := server.Settings.Draft(t.Context(), operator)
 		addontest.WantError(t, err, "unavailable")
-		addontest.WantError(t, f.Ready(t.Context()), "unavailable")
+		addontest.WantError(t, server.Instance.Ready(t.Context()), "unavailable")
 	})
 }

@@ -17,35 +17,24 @@ func (a *Addon) Run(ctx context.Context) error {
 	if err := a.awaitUpdate(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
-	a.Backups.Serve()
-	work := group.New(ctx, a.log)
-	work.Start("feed of changes", a.database.Feed)
-	work.Start("write-ahead log", a.database.KeepLogShort)
-	work.Start("number of commits", a.database.KeepCommits)
-	work.Start("files", a.database.WatchFiles)
-	work.Start("integrity", func(ctx context.Context) { a.database.WatchIntegrity(ctx, a.now) })
-	work.Start("cache of settings", a.Settings.Run)
-	work.Start("cache of in-app purchases", a.IAP.Run)
-	work.Start("jobs", a.queue.Run)
-	work.Start("schedule of backups", a.Backups.Run)
-	work.Start("events", a.Events.Run)
-	work.Start("memberships", a.startMembers)
-	work.Start("pulled notifications", a.Members.KeepPulling)
-	work.Start("cache of API credentials", a.Credentials.Run)
-	work.Start("last uses and requests", a.writeEvery)
-	work.Start("old rows", a.tidyEvery)
-	work.Start("failed sign-ins", a.people.Run)
-	work.Start("audit seals", a.chain.Run)
-	work.Go("later updates", a.Setup.Follow)
-	work.Go("key file", a.guard.Follow)
-	return work.Wait()
+	return a.Instance.Run(ctx, func(work *group.Group) {
+		work.Start("cache of settings", a.Settings.Run)
+		work.Start("cache of in-app purchases", a.IAP.Run)
+		work.Start("events", a.Events.Run)
+		work.Start("memberships", a.startMembers)
+		work.Start("pulled notifications", a.Members.KeepPulling)
+		work.Start("cache of API credentials", a.Credentials.Run)
+		work.Start("last uses and requests", a.writeEvery)
+		work.Start("old rows", a.tidyEvery)
+		work.Go("later updates", a.Setup.Follow)
+	})
 }
 
 // RunDue does the tasks that are due, one after the other, and returns when none is. It is for
 // programs that do not call [Addon.Run].
 func (a *Addon) RunDue(ctx context.Context) error {
 	for {
-		if ran, err := a.queue.RunNext(ctx); !ran || err != nil {
+		if ran, err := a.Instance.Jobs.RunNext(ctx); !ran || err != nil {
 			return err
 		}
 	}
@@ -93,7 +82,7 @@ func (a *Addon) startMembers(ctx context.Context) {
 // file of a set-up link when that ends.
 func (a *Addon) tidyEvery(ctx context.Context) {
 	for {
-		if err := errors.Join(a.database.PruneChanges(ctx), a.pruneRequests(ctx), a.Events.Prune(ctx), a.queue.Prune(ctx), a.Setup.TidyLinkFile(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(a.pruneRequests(ctx), a.Events.Prune(ctx), a.Setup.TidyLinkFile(ctx)); err != nil && ctx.Err() == nil {
 			a.log.Warn("old rows and files could not be removed", "cause", err)
 		}
 		if !group.Sleep(ctx, a.Setup.LinkFileLasts(), nil) {

@@ -17,7 +17,7 @@ func TestPublishByAnotherProcessIsServed(t *testing.T) {
 		server.Serve(t)
 		old := server.Served(t)
 		news := make(chan struct{}, 8)
-		server.SQL().Watch(sqldb.Watcher{Changed: func(topic, _ string) {
+		server.Instance.Database.Watch(sqldb.Watcher{Changed: func(topic, _ string) {
 			if topic == addondb.TopicServed {
 				news <- struct{}{} // after the addon's own watcher, which was added first
 			}

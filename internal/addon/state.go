@@ -3,12 +3,9 @@ package addon
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/countersign/countersign/internal/addon/access"
-	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/keyfile"
-	"github.com/countersign/countersign/internal/people"
 )
 
 // State returns how far the addon was set up when that was last read, "" when it is not known
@@ -30,33 +27,5 @@ func (a *Addon) PrepareToServe(ctx context.Context) error {
 	if keyfile.IsDatabaseMissing(err) {
 		return err
 	}
-	return cmp.Or(a.database.Behind(), err)
-}
-
-// AcceptLoss is PrepareToServe for a database that may lack commits. What it lacks is
-// written into the audit log.
-func (a *Addon) AcceptLoss(ctx context.Context, actor people.Actor) error {
-	missing := a.database.MissingCommits()
-	a.database.AcceptLoss()
-	prepared := a.Prepare(ctx)
-	if missing == 0 || !a.Installed() {
-		return prepared
-	}
-	err := a.db.Tx(ctx, func(tx *addondb.DB) error {
-		return a.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionAddonAcceptLoss, Detail: fmt.Sprintf("%d commits are missing", missing)})
-	})
-	return cmp.Or(err, prepared)
-}
-
-// Behind is an error of kind Conflict when the database lacks commits that it
-// acknowledged. It can be read, and is not written before the loss is accepted.
-func (a *Addon) Behind() error { return a.database.Behind() }
-
-// Ready returns an error unless the addon is updated, its database answers and is the
-// one that was prepared, and nothing keeps it from being written.
-func (a *Addon) Ready(ctx context.Context) error {
-	if err := a.guard.Ready(); err != nil {
-		return err
-	}
-	return keyfile.Present(ctx, a.database, a.guard.Box())
+	return cmp.Or(a.Instance.Database.Behind(), err)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
@@ -46,7 +47,7 @@ var template = dbtest.NewTemplate(func(db dbtest.DB) error {
 })
 
 func options(db dbtest.DB) store.Options {
-	return store.Options{Dir: db.Dir, URL: db.URL, Now: func() time.Time { return noon }, HashCost: people.TestCost}
+	return store.Options{Options: instance.Options{Dir: db.Dir, URL: db.URL, Now: func() time.Time { return noon }, HashCost: people.TestCost}}
 }
 
 func workspace(name string) store.Workspace {
@@ -74,7 +75,7 @@ type place struct {
 
 func at(t testing.TB, db dbtest.DB) place {
 	t.Helper()
-	s := must.Get(store.Backups(t.Context(), options(db)))(t)
+	s := must.Get(store.Backups(options(db)))(t)
 	t.Cleanup(func() { _ = s.Media.Close() })
 	return place{db, s}
 }
@@ -84,7 +85,7 @@ func (p place) create(t testing.TB, o backup.CreateOptions) backup.Created {
 	t.Helper()
 	var made backup.Created
 	with(t, p.db, func(ctx context.Context, s *store.Store) (err error) {
-		made, err = s.Backups.Create(ctx, operator, o)
+		made, err = s.Instance.Backups.Create(ctx, operator, o)
 		return err
 	})
 	return made

@@ -15,7 +15,7 @@ import (
 
 func (s *server) wantEntries(action people.Action, want int) {
 	s.Helper()
-	entries, err := s.store.AuditLog().Audit(s.Context(), operator, people.AuditFilter{Action: string(action)})
+	entries, err := s.store.Instance.Audit.Audit(s.Context(), operator, people.AuditFilter{Action: string(action)})
 	if err != nil || len(entries) != want {
 		s.Errorf("%d entries of %s, %v, want %d", len(entries), action, err, want)
 	}
@@ -25,7 +25,7 @@ func TestABackupBesideAWriterThatNeverPausesIsRecorded(t *testing.T) {
 	t.Parallel()
 	template.Engines(t, func(t *testing.T, db dbtest.DB) {
 		s := serve(t, db)
-		writer := must.Get(sqldb.Open(t.Context(), s.store.Backups.Service.Database))(t)
+		writer := must.Get(sqldb.Open(t.Context(), s.store.Instance.Backups.Service.Database))(t)
 		ctx, stop := context.WithCancel(t.Context())
 		begun, ended := make(chan struct{}), make(chan struct{})
 		written := 0
@@ -41,7 +41,7 @@ func TestABackupBesideAWriterThatNeverPausesIsRecorded(t *testing.T) {
 			}
 		}()
 		<-begun
-		made, err := s.store.Backups.Create(t.Context(), operator, backup.CreateOptions{})
+		made, err := s.store.Instance.Backups.Create(t.Context(), operator, backup.CreateOptions{})
 		stop()
 		<-ended
 		if written == 0 {
@@ -57,11 +57,11 @@ func TestTheEntryOfABackupWaitsForItsTurn(t *testing.T) {
 	dbtest.Long(t)
 	t.Parallel()
 	s := serve(t, template.New(t, dbtest.SQLite))
-	writer := must.Get(sqldb.Open(t.Context(), s.store.Backups.Service.Database))(t)
+	writer := must.Get(sqldb.Open(t.Context(), s.store.Instance.Backups.Service.Database))(t)
 	defer writer.Close()
 	locked, waited, ended := make(chan struct{}), make(chan struct{}), make(chan error)
 	var once sync.Once
-	s.store.Backups.Waited(func() { once.Do(func() { close(waited) }) })
+	s.store.Instance.Backups.Waited(func() { once.Do(func() { close(waited) }) })
 	go func() {
 		ended <- writer.Tx(t.Context(), func(q sqldb.Queries) error {
 			err := q.SetMeta(t.Context(), "held", "x")
@@ -71,7 +71,7 @@ func TestTheEntryOfABackupWaitsForItsTurn(t *testing.T) {
 		})
 	}()
 	<-locked
-	made, err := s.store.Backups.Create(t.Context(), operator, backup.CreateOptions{})
+	made, err := s.store.Instance.Backups.Create(t.Context(), operator, backup.CreateOptions{})
 	must.Do(t, errors.Join(err, made.Unrecorded, <-ended))
 	s.wantEntries(backup.ActionCreate, 1)
 }
@@ -79,8 +79,8 @@ func TestTheEntryOfABackupWaitsForItsTurn(t *testing.T) {
 func TestAWrittenBackupIsReportedWithoutItsEntry(t *testing.T) {
 	t.Parallel()
 	s := serve(t, template.New(t, dbtest.SQLite))
-	must.Get(s.store.Backups.DB.Queries().Exec(t.Context(), `CREATE TRIGGER no_entries BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no'); END`))(t)
-	made, err := s.store.Backups.Create(t.Context(), operator, backup.CreateOptions{})
+	must.Get(s.store.Instance.Backups.DB.Queries().Exec(t.Context(), `CREATE TRIGGER no_entries BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no'); END`))(t)
+	made, err := s.store.Instance.Backups.Create(t.Context(), operator, backup.CreateOptions{})
 	if err != nil || made.Unrecorded == nil || made.File == "" {
 		t.Errorf("%+v, %v", made, err)
 	}

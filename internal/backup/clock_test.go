@@ -14,7 +14,7 @@ func TestAScheduleIsPlannedAgainAfterAClockThatWasAhead(t *testing.T) {
 	template.Engines(t, func(t *testing.T, db dbtest.DB) {
 		t.Parallel()
 		s := serve(t, db)
-		k := s.store.Backups
+		k := s.store.Instance.Backups
 		s.now = noon.AddDate(10, 0, 0)
 		s.set(func(to *backup.Settings) { to.Active, to.Every, to.At = true, 24*time.Hour, "03:00" })
 		s.now = s.now.AddDate(0, 0, 1)
@@ -53,7 +53,7 @@ func TestClocksOfServersMayDifferByALittle(t *testing.T) {
 	s.run(true)
 	next := s.schedule().Next
 	s.now = s.now.Add(-2 * time.Second) // of another server
-	must.Do(t, s.store.Backups.FollowClock(t.Context()))
+	must.Do(t, s.store.Instance.Backups.FollowClock(t.Context()))
 	if got := s.schedule(); !got.Next.Equal(next) {
 		t.Errorf("planned for %v, before %v", got.Next, next)
 	}
@@ -68,13 +68,13 @@ func TestABackupOfAClockThatWasAheadDoesNotTakeThePlaceOfLaterOnes(t *testing.T)
 	ahead := s.schedule().File
 	for day := range 3 {
 		s.now = noon.AddDate(0, 0, day)
-		must.Do(t, s.store.Backups.FollowClock(t.Context()))
+		must.Do(t, s.store.Instance.Backups.FollowClock(t.Context()))
 		s.run(true)
 		left := s.files(backup.Place{})
 		if len(left) != 2 || left[0].Path != ahead || left[1].Path != s.schedule().File || !left[1].CreatedAt.Equal(s.now) {
 			t.Errorf("day %d: files %+v", day, left)
 		}
-		if at, known, err := s.store.Backups.LastVerified(t.Context()); !known || err != nil || !at.Equal(s.now) {
+		if at, known, err := s.store.Instance.Backups.LastVerified(t.Context()); !known || err != nil || !at.Equal(s.now) {
 			t.Errorf("day %d: last verified %v, %v, %v", day, at, known, err)
 		}
 	}

@@ -43,7 +43,7 @@ func rename(t testing.TB, from, to string) {
 // backUp creates a backup that lacks files.
 func backUp(ctx context.Context, t testing.TB, s *store.Store, lacks ...blob.Lack) backup.Created {
 	t.Helper()
-	made, err := s.Backups.Create(ctx, operator, backup.CreateOptions{})
+	made, err := s.Instance.Backups.Create(ctx, operator, backup.CreateOptions{})
 	if err != nil || !slices.Equal(made.Info.Lacks, lacks) {
 		t.Errorf("lacks %v, %v, want %v", made.Info.Lacks, err, lacks)
 	}
@@ -71,15 +71,15 @@ func TestABackupNamesTheUploadedFilesThatItLacks(t *testing.T) {
 			spoil(t, filepath.Join(folder, avatar))
 			lacks := []blob.Lack{{Key: "public/" + avatar, Why: "damaged"}, missing}
 			lacking := backUp(ctx, t, s, lacks...)
-			info, err := s.Backups.Service.Verify(ctx, backup.Source{File: lacking.File})
+			info, err := s.Instance.Backups.Service.Verify(ctx, backup.Source{File: lacking.File})
 			if err != nil || !slices.Equal(info.Lacks, lacks) {
 				t.Errorf("verified: lacks %v, %v", info.Lacks, err)
 			}
 			wantRecorded(ctx, t, s, lacking, info)
 			rename(t, folder, filepath.Join(elsewhere, "public")) // a disk that is not mounted has none of its folders
-			_, err = s.Backups.Create(ctx, operator, backup.CreateOptions{})
+			_, err = s.Instance.Backups.Create(ctx, operator, backup.CreateOptions{})
 			wantCode(t, err, countersign.KindUnavailable, backup.CodeFilesMissing)
-			_, err = s.Backups.Create(ctx, operator, backup.CreateOptions{NoMedia: true})
+			_, err = s.Instance.Backups.Create(ctx, operator, backup.CreateOptions{NoMedia: true})
 			rename(t, filepath.Join(elsewhere, "public"), folder)
 			wantHealed(t, db, whole, filepath.Join(folder, avatar), filepath.Join(folder, cover))
 			return err
@@ -100,8 +100,8 @@ func spoil(t testing.TB, path string) {
 // wantRecorded checks that doctor can say what a verified backup lacks.
 func wantRecorded(ctx context.Context, t testing.TB, s *store.Store, made backup.Created, info backup.Info) {
 	t.Helper()
-	must.Get(s.Backups.RecordVerification(ctx, operator, backup.Source{File: made.File}, info, nil))(t)
-	list, err := s.Backups.Verifications(ctx, operator)
+	must.Get(s.Instance.Backups.RecordVerification(ctx, operator, backup.Source{File: made.File}, info, nil))(t)
+	list, err := s.Instance.Backups.Verifications(ctx, operator)
 	if err != nil || len(list) != 1 || !strings.HasPrefix(list[0].Lacks, "2 uploaded files: ") {
 		t.Errorf("%+v, %v", list, err)
 	}

@@ -33,7 +33,7 @@ func beKilled(step string, place dbtest.DB) error {
 		}
 		return err
 	}
-	s, err := store.Backups(ctx, options(place))
+	s, err := store.Backups(options(place))
 	if err != nil {
 		return err
 	}

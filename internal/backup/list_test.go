@@ -21,7 +21,7 @@ func TestOfOneSecondTheLastBackupIsTheNewest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, template.New(t, dbtest.SQLite))
 			create := func() string {
-				made := must.Get(s.store.Backups.Create(t.Context(), operator, backup.CreateOptions{Bucket: in.Bucket}))(t)
+				made := must.Get(s.store.Instance.Backups.Create(t.Context(), operator, backup.CreateOptions{Bucket: in.Bucket}))(t)
 				return made.File
 			}
 			first := create()
@@ -35,7 +35,7 @@ func TestOfOneSecondTheLastBackupIsTheNewest(t *testing.T) {
 			if list := s.files(in); len(list) != 11 || list[0].Path != last {
 				t.Errorf("the newest of %d is %s, want %s", len(list), list[0].Path, last)
 			}
-			must.Get(s.store.Backups.Prune(t.Context(), operator, in, backup.Keep{Count: 1}))(t)
+			must.Get(s.store.Instance.Backups.Prune(t.Context(), operator, in, backup.Keep{Count: 1}))(t)
 			if left := s.files(in); len(left) != 1 || left[0].Path != last {
 				t.Errorf("left: %+v, want %s", left, last)
 			}

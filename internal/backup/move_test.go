@@ -27,7 +27,7 @@ func move(ctx context.Context, db dbtest.DB, url string, reached func(step strin
 		return moved, err
 	}
 	defer s.Close()
-	return s.Move(ctx, operator, backup.MoveOptions{URL: url, Reached: reached})
+	return s.Instance.Move(ctx, operator, backup.MoveOptions{URL: url, Reached: reached})
 }
 
 func noStep(string) {}
@@ -56,7 +56,7 @@ func eachMove(t *testing.T, fn func(t *testing.T, from, to dbtest.DB)) {
 func auditOf(t testing.TB, db dbtest.DB) (lines []people.AuditLine) {
 	t.Helper()
 	with(t, db, func(ctx context.Context, s *store.Store) (err error) {
-		lines, err = s.AuditLog().Audit(ctx, operator, people.AuditFilter{Limit: 500})
+		lines, err = s.Instance.Audit.Audit(ctx, operator, people.AuditFilter{Limit: 500})
 		return err
 	})
 	return lines
@@ -81,7 +81,7 @@ func TestAMoveCopiesAllRowsAndChangesNothingElse(t *testing.T) {
 			t.Errorf("the audit log has %d entries, begins with %+v; %d were there before", len(got), got[0], len(log))
 		}
 		with(t, to, func(ctx context.Context, s *store.Store) error {
-			_, err := s.AuditChain().Verify(ctx, operator)
+			_, err := s.Instance.Chain.Verify(ctx, operator)
 			return err
 		})
 	})
@@ -118,7 +118,7 @@ func TestAMoveNeedsAnEmptyDatabase(t *testing.T) {
 	t.Run("a log of a file that is gone", func(t *testing.T) {
 		t.Parallel()
 		from := template.New(t, dbtest.Postgres)
-		log := filepath.Join(from.Dir, store.DatabaseName+"-wal")
+		log := filepath.Join(from.Dir, store.Product.DatabaseName()+"-wal")
 		must.Do(t, os.WriteFile(log, []byte("old"), 0o600))
 		_, err := move(t.Context(), from, "", noStep)
 		wantCode(t, err, countersign.KindConflict, sqldb.CodeNotEmpty)
@@ -227,7 +227,7 @@ func TestAMoveThatIsKilledLeavesNothingOrAll(t *testing.T) {
 		must.Do(t, os.WriteFile(filepath.Join(from.Dir, targetFile), []byte(to.URL), 0o600))
 		for _, step := range []string{"copied", "verified", "recorded"} {
 			dbtest.Killed(t, from, moveStep+step)
-			if to.URL == "" && exists(filepath.Join(from.Dir, store.DatabaseName)) {
+			if to.URL == "" && exists(filepath.Join(from.Dir, store.Product.DatabaseName())) {
 				t.Errorf("%s: there is a database", step)
 			}
 			expect.Equalf(t, export(t, from), want, "%s: the database that was read has changed", step)
@@ -236,7 +236,7 @@ func TestAMoveThatIsKilledLeavesNothingOrAll(t *testing.T) {
 		if export(t, to) != want || export(t, from) != want {
 			t.Error("after the move the two databases export other bytes than before")
 		}
-		if exists(filepath.Join(from.Dir, store.DatabaseName+".restore")) {
+		if exists(filepath.Join(from.Dir, store.Product.DatabaseName()+".restore")) {
 			t.Error("the file that was being filled is still there")
 		}
 	})

@@ -22,7 +22,7 @@ func TestAPlaceThatCannotBeDecryptedIsAFailure(t *testing.T) {
 	got := s.set(func(to *backup.Settings) { to.Active, to.Out = true, t.TempDir() })
 	got.Sealed[0] ^= 1
 	text := must.Get(json.Marshal(got))(t)
-	must.Do(t, s.store.Backups.DB.Queries().SetMeta(t.Context(), "backup_schedule", string(text)))
+	must.Do(t, s.store.Instance.Backups.DB.Queries().SetMeta(t.Context(), "backup_schedule", string(text)))
 	s.run(true)
 	if got := s.schedule(); !got.FailedAt.Equal(noon) || !strings.Contains(got.Failure, "can't be decrypted") {
 		t.Errorf("after a run: %+v", got)
@@ -45,15 +45,15 @@ func TestTheURLOfAScheduleIsSealed(t *testing.T) {
 		const url = "s3://bucket?region=eu-central-1&prefix=hush-hush/"
 		got := s.set(func(to *backup.Settings) { to.Active, to.Out = true, url })
 		expect.Equalf(t, got.Place, "s3://bucket", "place")
-		kept, err := s.store.Backups.DB.Queries().Meta(t.Context(), "backup_schedule")
-		entries, err2 := s.store.AuditLog().Audit(t.Context(), operator, people.AuditFilter{Action: "backup.schedule"})
+		kept, err := s.store.Instance.Backups.DB.Queries().Meta(t.Context(), "backup_schedule")
+		entries, err2 := s.store.Instance.Audit.Audit(t.Context(), operator, people.AuditFilter{Action: "backup.schedule"})
 		if err != nil || err2 != nil || len(entries) != 1 || strings.Contains(kept, "hush") || strings.Contains(entries[0].Detail, "hush") {
 			t.Errorf("kept %s, entries %+v, %v, %v", kept, entries, err, err2)
 		}
 		s.set(func(to *backup.Settings) {
 			expect.Equalf(t, to.Out, url, "opened as")
 		})
-		_, err = s.store.Backups.SetSchedule(t.Context(), operator, func(to *backup.Settings) { to.Out = "s3://bucket?region=x&token=hush-hush" })
+		_, err = s.store.Instance.Backups.SetSchedule(t.Context(), operator, func(to *backup.Settings) { to.Out = "s3://bucket?region=x&token=hush-hush" })
 		wantCode(t, err, countersign.KindInvalid, "backup_url")
 		if strings.Contains(err.Error(), "hush") {
 			t.Errorf("the error is %v", err)
@@ -68,7 +68,7 @@ func TestALostKeyFileSwitchesTheScheduleOff(t *testing.T) {
 			s := serve(t, template.New(t, dbtest.SQLite))
 			s.set(func(to *backup.Settings) { to.Active, to.Out = true, t.TempDir() })
 			if lost {
-				must.Do(t, os.Remove(filepath.Join(s.store.Dir(), keyfile.FileName)))
+				must.Do(t, os.Remove(filepath.Join(s.store.Instance.Options.Dir, keyfile.FileName)))
 			}
 			plan, err := s.store.Rekey(t.Context(), operator)
 			if err != nil || (plan.BackupPlace != "") != lost {

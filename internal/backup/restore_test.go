@@ -38,7 +38,7 @@ func TestADatabaseThatAServerUsesIsNotReplaced(t *testing.T) {
 		ctx, stop := context.WithCancel(ctx)
 		live, ended := make(chan struct{}), make(chan error)
 		var once sync.Once
-		s.Backups.DB.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() {}, Live: func() { once.Do(func() { close(live) }) }})
+		s.Instance.Backups.DB.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() {}, Live: func() { once.Do(func() { close(live) }) }})
 		go func() { ended <- s.Run(ctx) }()
 		<-live
 		_, err := p.backups.Restore(t.Context(), backup.Source{File: made.File})
@@ -62,7 +62,7 @@ func TestADamagedDatabaseIsKeptAndReplaced(t *testing.T) {
 			p := at(t, template.New(t, dbtest.SQLite))
 			made := p.create(t, backup.CreateOptions{})
 			want := export(t, p.db)
-			path := filepath.Join(p.db.Dir, store.DatabaseName)
+			path := filepath.Join(p.db.Dir, store.Product.DatabaseName())
 			text := must.Get(os.ReadFile(path))(t)
 			damaged := spoil(text)
 			must.Do(t, os.WriteFile(path, damaged, 0o600))

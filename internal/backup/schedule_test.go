@@ -14,6 +14,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
@@ -32,10 +33,10 @@ func TestScheduledBackupsAreVerifiedRecordedAndPruned(t *testing.T) {
 		if !got.SucceededAt.Equal(noon) || !got.Next.Equal(noon.Add(24*time.Hour)) || got.Failure != "" || len(s.files(backup.Place{})) != 1 {
 			t.Errorf("after the first run: %+v", got)
 		}
-		if at, known, err := s.store.Backups.LastVerified(t.Context()); !known || err != nil || !at.Equal(noon) {
+		if at, known, err := s.store.Instance.Backups.LastVerified(t.Context()); !known || err != nil || !at.Equal(noon) {
 			t.Errorf("last verified %v, %v, %v", at, known, err)
 		}
-		entries, err := s.store.AuditLog().Audit(t.Context(), operator, people.AuditFilter{Actor: "scheduled"})
+		entries, err := s.store.Instance.Audit.Audit(t.Context(), operator, people.AuditFilter{Actor: "scheduled"})
 		if err != nil || len(entries) != 1 || entries[0].Action != backup.ActionCreate || !strings.HasSuffix(entries[0].Detail, "bytes, verified") {
 			t.Errorf("entries %+v, %v", entries, err)
 		}
@@ -82,9 +83,9 @@ func TestAFailureIsRecordedAndTriedAgain(t *testing.T) {
 			to.Active, to.Every, to.Out = true, 24*time.Hour, filepath.Join(blocked, "backups")
 		}
 		block()
-		_, err := s.store.Backups.SetSchedule(t.Context(), operator, there)
+		_, err := s.store.Instance.Backups.SetSchedule(t.Context(), operator, there)
 		wantCode(t, err, countersign.KindUnavailable, "backup_folder")
-		_, err = s.store.Backups.SetSchedule(t.Context(), operator, func(to *backup.Settings) { to.Active, to.Out = true, "file://"+blocked+"/backups" })
+		_, err = s.store.Instance.Backups.SetSchedule(t.Context(), operator, func(to *backup.Settings) { to.Active, to.Out = true, "file://"+blocked+"/backups" })
 		wantCode(t, err, countersign.KindUnavailable, "media_unavailable")
 		unblock()
 		s.set(there)
@@ -123,12 +124,12 @@ func TestCommandsAndASwitchedOffScheduleWriteNoBackups(t *testing.T) {
 	s.set(func(to *backup.Settings) { to.Active = false })
 	s.run(true) // ends without a backup
 	s.run(false)
-	other := must.Get(store.Open(t.Context(), store.Options{Dir: s.store.Dir(), Now: func() time.Time { return s.now }}))(t)
+	other := must.Get(store.Open(t.Context(), store.Options{Options: instance.Options{Dir: s.store.Instance.Options.Dir, Now: func() time.Time { return s.now }}}))(t)
 	defer other.Close()
 	must.Do(t, other.Prepare(t.Context()))
 	s.set(on(time.Hour))
-	command := jobs.New(other.Backups.DB, func() time.Time { return s.now }, slog.New(slog.DiscardHandler))
-	other.Backups.Handle(command)
+	command := jobs.New(other.Instance.Backups.DB, func() time.Time { return s.now }, slog.New(slog.DiscardHandler))
+	other.Instance.Backups.Handle(command)
 	must.Get(command.RunNext(t.Context()))(t)
 	if left := s.files(backup.Place{}); len(left) != 0 {
 		t.Errorf("files %+v", left)
@@ -155,10 +156,10 @@ func TestEncryptedScheduledBackupsAreVerifiedWithoutTheIdentity(t *testing.T) {
 		}
 		in := must.Get(backup.OpenBucket(bucket))(t)
 		defer in.Close()
-		if _, err := s.store.Backups.Service.Verify(t.Context(), backup.Source{File: got.File, Bucket: in, Identities: []age.Identity{identity}}); err != nil {
+		if _, err := s.store.Instance.Backups.Service.Verify(t.Context(), backup.Source{File: got.File, Bucket: in, Identities: []age.Identity{identity}}); err != nil {
 			t.Error(err)
 		}
-		_, err := s.store.Backups.Service.Verify(t.Context(), backup.Source{File: got.File, Bucket: in})
+		_, err := s.store.Instance.Backups.Service.Verify(t.Context(), backup.Source{File: got.File, Bucket: in})
 		wantCode(t, err, countersign.KindInvalid, backup.CodeEncrypted)
 	}
 }
@@ -166,7 +167,7 @@ func TestEncryptedScheduledBackupsAreVerifiedWithoutTheIdentity(t *testing.T) {
 func TestOnlyTheOperatorWorksOnBackups(t *testing.T) {
 	t.Parallel()
 	s := serve(t, template.New(t, dbtest.SQLite))
-	k, ctx := s.store.Backups, t.Context()
+	k, ctx := s.store.Instance.Backups, t.Context()
 	for _, a := range []people.Actor{
 		{Kind: people.KindUser, User: 1, Administrator: true}, {Kind: people.KindKey, Workspace: 1, Secret: true}, {Kind: people.KindVisitor},
 	} {

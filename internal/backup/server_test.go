@@ -31,20 +31,20 @@ func serve(t *testing.T, db dbtest.DB) *server {
 	}
 	t.Cleanup(func() { _ = s.store.Close() })
 	must.Do(t, s.store.Prepare(t.Context()))
-	s.queue = jobs.New(s.store.Backups.DB, o.Now, slog.New(slog.DiscardHandler))
-	s.store.Backups.Handle(s.queue)
-	s.store.Backups.Serve()
+	s.queue = jobs.New(s.store.Instance.Backups.DB, o.Now, slog.New(slog.DiscardHandler))
+	s.store.Instance.Backups.Handle(s.queue)
+	s.store.Instance.Backups.Serve()
 	return s
 }
 
 func (s *server) set(change func(*backup.Settings)) backup.Schedule {
 	s.Helper()
-	return must.Get(s.store.Backups.SetSchedule(s.Context(), operator, change))(s)
+	return must.Get(s.store.Instance.Backups.SetSchedule(s.Context(), operator, change))(s)
 }
 
 func (s *server) schedule() backup.Schedule {
 	s.Helper()
-	return must.Get(s.store.Backups.Schedule(s.Context(), operator))(s)
+	return must.Get(s.store.Instance.Backups.Schedule(s.Context(), operator))(s)
 }
 
 // run runs the job that is due, and fails unless there is one, or none if want is false.
@@ -57,7 +57,7 @@ func (s *server) run(want bool) {
 
 func (s *server) files(in backup.Place) []backup.File {
 	s.Helper()
-	return must.Get(s.store.Backups.Service.List(s.Context(), in))(s)
+	return must.Get(s.store.Instance.Backups.Service.List(s.Context(), in))(s)
 }
 
 func on(every time.Duration) func(*backup.Settings) {

@@ -19,12 +19,12 @@ func TestAStoppedRunIsRepeatedAndLeavesNoFile(t *testing.T) {
 		s := serve(t, db)
 		s.set(on(time.Hour))
 		ctx, stop := context.WithCancel(t.Context())
-		s.store.Backups.Service.Now = func() time.Time { // within the run
+		s.store.Instance.Backups.Service.Now = func() time.Time { // within the run
 			stop()
 			return s.now
 		}
 		_, _ = s.queue.RunNext(ctx) // its error is that of the stop
-		s.store.Backups.Service.Now = func() time.Time { return s.now }
+		s.store.Instance.Backups.Service.Now = func() time.Time { return s.now }
 		if got := s.schedule(); !got.SucceededAt.IsZero() || !got.FailedAt.IsZero() || len(s.files(backup.Place{})) != 0 {
 			t.Errorf("after a stop: %+v", got)
 		}
@@ -49,14 +49,14 @@ func TestABackupThatWasNotVerifiedIsRemovedByTheNext(t *testing.T) {
 			}
 			for range 3 {
 				ctx, stop := context.WithCancel(t.Context())
-				s.store.Backups.Service.Reached(func(string) { stop() })
+				s.store.Instance.Backups.Service.Reached(func(string) { stop() })
 				_, _ = s.queue.RunNext(ctx) // its error is that of the stop
 				s.now = s.now.Add(time.Second)
 				if left := s.files(in); len(left) != 1 || s.schedule().Unverified != left[0].Path {
 					t.Errorf("after a stop: %+v", left)
 				}
 			}
-			s.store.Backups.Service.Reached(func(string) {})
+			s.store.Instance.Backups.Service.Reached(func(string) {})
 			s.run(true)
 			if left := s.files(in); len(left) != 1 || s.schedule().File != left[0].Path || s.schedule().Unverified != "" {
 				t.Errorf("in the end: %+v", left)
@@ -70,16 +70,16 @@ func TestABackupThatSomebodyVerifiedStays(t *testing.T) {
 	s := serve(t, template.New(t, dbtest.SQLite))
 	s.set(on(time.Hour))
 	ctx, stop := context.WithCancel(t.Context())
-	s.store.Backups.Service.Reached(func(string) { stop() })
+	s.store.Instance.Backups.Service.Reached(func(string) { stop() })
 	_, _ = s.queue.RunNext(ctx) // its error is that of the stop
-	s.store.Backups.Service.Reached(func(string) {})
+	s.store.Instance.Backups.Service.Reached(func(string) {})
 	left := s.files(backup.Place{})
 	if len(left) != 1 || s.schedule().Unverified != left[0].Path {
 		t.Fatalf("after a stop: %+v", left)
 	}
 	from := backup.Source{File: left[0].Path}
-	info, failed := s.store.Backups.Service.Verify(t.Context(), from)
-	if recorded, err := s.store.Backups.RecordVerification(t.Context(), operator, from, info, failed); !recorded || err != nil {
+	info, failed := s.store.Instance.Backups.Service.Verify(t.Context(), from)
+	if recorded, err := s.store.Instance.Backups.RecordVerification(t.Context(), operator, from, info, failed); !recorded || err != nil {
 		t.Fatalf("recorded %v, %v", recorded, err)
 	}
 	s.now = noon.Add(time.Minute)
@@ -98,7 +98,7 @@ func TestAPlaceThatIsChangedDuringARunKeepsTheFilesOfBoth(t *testing.T) {
 	}
 	to(before)
 	asked := 0
-	s.store.Backups.Service.Now = func() time.Time {
+	s.store.Instance.Backups.Service.Now = func() time.Time {
 		if asked++; asked == 3 { // twice for the begin of the run, then for the name of the file
 			to(after)
 		}
@@ -120,10 +120,10 @@ func TestAVerifiedBackupIsNotRemovedAsOneThatWasNot(t *testing.T) {
 	s := serve(t, template.New(t, dbtest.SQLite))
 	s.set(on(time.Hour))
 	ctx, stop := context.WithCancel(t.Context())
-	s.store.Backups.Verified(func(run context.Context) { stop(); <-run.Done() })
+	s.store.Instance.Backups.Verified(func(run context.Context) { stop(); <-run.Done() })
 	_, _ = s.queue.RunNext(ctx) // its error is that of the stop
-	s.store.Backups.Verified(nil)
-	list, err := s.store.Backups.Verifications(t.Context(), operator)
+	s.store.Instance.Backups.Verified(nil)
+	list, err := s.store.Instance.Backups.Verifications(t.Context(), operator)
 	if err != nil || len(list) != 1 || s.schedule().Unverified != "" || !s.schedule().SucceededAt.IsZero() {
 		t.Fatalf("after a stop: %+v, %+v, %v", list, s.schedule(), err)
 	}

@@ -24,7 +24,7 @@ func TestVerificationsOfThisDatabaseAreRecorded(t *testing.T) {
 	template.Engines(t, func(t *testing.T, db dbtest.DB) {
 		t.Parallel()
 		s := serve(t, db)
-		k, ctx := s.store.Backups, t.Context()
+		k, ctx := s.store.Instance.Backups, t.Context()
 		if _, known, err := k.LastVerified(ctx); known || err != nil {
 			t.Errorf("before any: %v, %v", known, err)
 		}
@@ -51,7 +51,7 @@ func TestVerificationsOfThisDatabaseAreRecorded(t *testing.T) {
 func TestADamagedBackupIsRecordedAndNotTheNewestVerified(t *testing.T) {
 	t.Parallel()
 	s := serve(t, template.New(t, dbtest.SQLite))
-	k, ctx := s.store.Backups, t.Context()
+	k, ctx := s.store.Instance.Backups, t.Context()
 	s.set(on(time.Hour))
 	s.run(true)
 	s.now = noon.Add(time.Hour)
@@ -84,7 +84,7 @@ func TestAVerifiedBackupThatIsDamagedLaterIsRecordedAsDamaged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, template.New(t, dbtest.SQLite))
-			k, ctx := s.store.Backups, t.Context()
+			k, ctx := s.store.Instance.Backups, t.Context()
 			s.set(on(time.Hour))
 			s.run(true)
 			from := backup.Source{File: s.schedule().File}
@@ -112,7 +112,7 @@ func TestAVerifiedBackupThatIsDamagedLaterIsRecordedAsDamaged(t *testing.T) {
 func TestABackupOfTheFutureCountsAsOfItsVerification(t *testing.T) {
 	t.Parallel()
 	s := serve(t, template.New(t, dbtest.SQLite))
-	k, ctx := s.store.Backups, t.Context()
+	k, ctx := s.store.Instance.Backups, t.Context()
 	made := must.Get(k.Create(ctx, operator, backup.CreateOptions{}))(t)
 	made.Info.Header.CreatedAt = noon.AddDate(10, 0, 0)
 	must.Get(k.RecordVerification(ctx, operator, backup.Source{File: made.File}, made.Info, nil))(t)
@@ -139,7 +139,7 @@ func TestPrune(t *testing.T) {
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			s := serve(t, template.New(t, dbtest.SQLite))
-			k := s.store.Backups
+			k := s.store.Instance.Backups
 			folder := k.Service.Folder()
 			must.Do(t, os.MkdirAll(folder, 0o700))
 			key := keyfile.KeyName(k.Box().Check())
@@ -182,9 +182,9 @@ func write(t *testing.T, path string) {
 // recordAs records a file as a whole backup of a time.
 func recordAs(t *testing.T, s *server, file string, at time.Time) {
 	t.Helper()
-	key := must.Get(s.store.Backups.DB.Queries().Meta(t.Context(), "key_check"))(t)
+	key := must.Get(s.store.Instance.Backups.DB.Queries().Meta(t.Context(), "key_check"))(t)
 	info := backup.Info{Header: backup.Header{Key: key, CreatedAt: at}}
-	if recorded, err := s.store.Backups.RecordVerification(t.Context(), operator, backup.Source{File: file}, info, nil); !recorded || err != nil {
+	if recorded, err := s.store.Instance.Backups.RecordVerification(t.Context(), operator, backup.Source{File: file}, info, nil); !recorded || err != nil {
 		t.Fatalf("recorded %v, %v", recorded, err)
 	}
 }

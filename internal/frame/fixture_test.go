@@ -56,7 +56,7 @@ func newSite(t *testing.T, place dbtest.DB, with func(*frame.Options)) *site {
 	t.Cleanup(func() { s.database.Close() })
 	must.Do(t, s.database.Migrate(t.Context()))
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	s.People = people.New(&peopledb.DB{Queries: s.database.Queries()}, func() *keyfile.Box { return box }, s.clock.Now, log, people.TestCost)
+	s.People = people.New(people.Options{DB: &peopledb.DB{Queries: s.database.Queries()}, Box: func() *keyfile.Box { return box }, Now: s.clock.Now, Log: log, HashCost: people.TestCost})
 	o := frame.Options{
 		People: s.People, Log: log, Now: s.clock.Now, Brand: "Countersign addon", Command: "countersign addon",
 		Home: "/admin", SignIn: "/admincp/login", Account: "/admincp/me",

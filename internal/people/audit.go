@@ -66,9 +66,8 @@ type AuditLog struct {
 	may       func(context.Context, Actor) error
 }
 
-// NewAuditLog returns the audit log of a database. workspaces says that its entries may be
-// about a workspace, which rows and exports then name.
-func NewAuditLog(db *peopledb.DB, workspaces bool) *AuditLog {
+// newAuditLog returns the audit log of a database. workspaces is that of [Options].
+func newAuditLog(db *peopledb.DB, workspaces bool) *AuditLog {
 	return &AuditLog{db: db, workspaces: workspaces, may: func(_ context.Context, a Actor) error { return may(a, manage) }}
 }
 

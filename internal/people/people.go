@@ -30,10 +30,22 @@ type People struct {
 	failed    failedSignIns
 }
 
-// New returns the users of a database, whose passwords are hashed at a cost. box returns nil until the key file is
-// known; what needs it answers [countersign.KindUnavailable] until then.
-func New(db *peopledb.DB, box func() *keyfile.Box, now func() time.Time, log *slog.Logger, cost HashCost) *People {
-	return &People{AuditLog: NewAuditLog(db, false), box: box, now: now, log: log, hashes: newHashes(cost), limits: newLimits(box, now)}
+// Options is what the users of a database are built from. All fields are needed.
+type Options struct {
+	DB *peopledb.DB
+	// Box returns nil until the key file is known; what needs it answers [countersign.KindUnavailable] until then.
+	Box func() *keyfile.Box
+	Now func() time.Time
+	Log *slog.Logger
+	// HashCost of passwords; the zero value is the real one.
+	HashCost HashCost
+	// Workspaces reports that entries of the audit log may be about a workspace, which rows and exports then name.
+	Workspaces bool
+}
+
+// New returns the users of a database.
+func New(o Options) *People {
+	return &People{AuditLog: newAuditLog(o.DB, o.Workspaces), box: o.Box, now: o.Now, log: o.Log, hashes: newHashes(o.HashCost), limits: newLimits(o.Box, o.Now)}
 }
 
 func (p *People) stamp() sqldb.Time { return sqldb.Time{Time: p.now()} }

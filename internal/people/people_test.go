@@ -78,7 +78,7 @@ func (f *fixture) open(t *testing.T) {
 		expect.NoError(t, database.Close())
 	})
 	f.database = database
-	f.People = New(&peopledb.DB{Queries: database.Queries()}, func() *keyfile.Box { return f.keyFile }, f.clock.Now, slog.New(slog.NewTextHandler(f.log, nil)), TestCost)
+	f.People = New(Options{DB: &peopledb.DB{Queries: database.Queries()}, Box: func() *keyfile.Box { return f.keyFile }, Now: f.clock.Now, Log: slog.New(slog.NewTextHandler(f.log, nil)), HashCost: TestCost})
 }
 
 // second is the same people in another process.

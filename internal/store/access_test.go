@@ -29,7 +29,7 @@ func TestRulesRefuseKeysWhatTheyMayNot(t *testing.T) {
 			"Keys":         func(a people.Actor) error { _, err := f.Keys(ctx, a, ""); return err },
 			"CreateKey":    func(a people.Actor) error { _, _, err := f.CreateKey(ctx, a, store.NewKey{}); return err },
 			"RevealKey":    func(a people.Actor) error { _, _, err := f.RevealKey(ctx, a, k.ID); return err },
-			"RotateKey":    func(a people.Actor) error { _, _, err := f.RotateKey(ctx, a, k.ID, 0); return err },
+			"RotateKey":    func(a people.Actor) error { _, _, err := f.RotateKey(ctx, a, k.ID, 0, ""); return err },
 			"EarlierValue": func(a people.Actor) error { _, err := f.EarlierValue(ctx, a, k.ID); return err },
 			"RevokeKey":    func(a people.Actor) error { _, err := f.RevokeKey(ctx, a, k.ID); return err },
 			"SetKeyExpiry": func(a people.Actor) error {
@@ -50,7 +50,7 @@ func TestRulesRefuseKeysWhatTheyMayNot(t *testing.T) {
 			},
 			"CreateItem": func(a people.Actor) error { _, err := f.CreateItem(ctx, a, "ada", from(`{"name":"Rain"}`)); return err },
 			"EditItem": func(a people.Actor) error {
-				_, err := f.EditItem(ctx, a, 1, func(i *store.Item, _ string) error { return from(`{"name":"Rain"}`)(i) })
+				_, err := f.EditItem(ctx, a, 1, "", func(i *store.Item, _ string) error { return from(`{"name":"Rain"}`)(i) })
 				return err
 			},
 			"Import": func(a people.Actor) error {

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/countersign/countersign/internal/backup"
+	"github.com/countersign/countersign/internal/instance"
+	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/licensing"
 	"github.com/countersign/countersign/internal/store/media"
@@ -34,9 +36,6 @@ const (
 	actionAddMember          people.Action = "member.add"
 	actionSetMember          people.Action = "member.set"
 	actionRemoveMember       people.Action = "member.remove"
-	actionRekey              people.Action = "store.rekey"
-	actionAcceptLoss         people.Action = "store.accept_loss"
-	actionMove               people.Action = "store.move"
 )
 
 // Actions lists the actions that a store's audit log may hold.
@@ -47,6 +46,5 @@ func Actions() []people.Action {
 		actionCreateItem, actionEditItem,
 		actionCreatePurchase, actionRefundPurchase, actionChargeBackPurchase, actionRevokePurchase, actionRestorePurchase, actionSetPurchase,
 		actionInviteMember, actionWithdrawInvite, actionAddMember, actionSetMember, actionRemoveMember,
-		actionRekey, actionAcceptLoss, actionMove,
-	}, backup.Actions(), people.Actions(), licensing.Actions(), media.Actions(), transfer.Actions())
+	}, instance.Actions(keyfile.Store), backup.Actions(), people.Actions(), licensing.Actions(), media.Actions(), transfer.Actions())
 }

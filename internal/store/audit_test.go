@@ -17,14 +17,14 @@ import (
 // report verifies the whole audit log.
 func report(t *testing.T, f *storetest.Fixture) people.AuditReport {
 	t.Helper()
-	return must.Get(f.AuditChain().Verify(t.Context(), storetest.Operator))(t)
+	return must.Get(f.Instance.Chain.Verify(t.Context(), storetest.Operator))(t)
 }
 
 func TestServerSealsTheAuditLog(t *testing.T) {
 	t.Parallel()
 	storetest.EmptyStore.Engines(t, func(t *testing.T, at dbtest.DB) {
 		f := storetest.Prepared(t, at)
-		f.Start(t, f.Database())
+		f.Start(t, f.Instance.Database)
 		addWorkspace(t, f)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only ends a hang
 		defer cancel()
@@ -54,12 +54,12 @@ func TestRekeyRenewsTheHeadOfTheAuditLog(t *testing.T) {
 			storetest.EmptyStore.Engines(t, func(t *testing.T, at dbtest.DB) {
 				f := storetest.Prepared(t, at)
 				addWorkspace(t, f)
-				f.AuditChain().SealNow(t.Context())
+				f.Instance.Chain.SealNow(t.Context())
 				c.before(t, at)
 				f = f.Unprepared(t)
 				f.MustRekey(t)
 				f = f.Again(t)
-				f.AuditChain().SealNow(t.Context())
+				f.Instance.Chain.SealNow(t.Context())
 				if r := report(t, f); !r.Intact() || r.Sealed != 2 || r.Waiting != 0 {
 					t.Errorf("%+v", r)
 				}
@@ -89,7 +89,7 @@ func TestDoctorLooksAtTheAuditLog(t *testing.T) {
 			storetest.EmptyStore.Engines(t, func(t *testing.T, at dbtest.DB) {
 				f := storetest.Prepared(t, at)
 				addWorkspace(t, f)
-				f.AuditChain().SealNow(t.Context())
+				f.Instance.Chain.SealNow(t.Context())
 				if c.spoil != "" {
 					f.Execute(t, c.spoil)
 				}

@@ -19,15 +19,13 @@ func (s *Store) Doctor(ctx context.Context) []health.Finding { return s.examine(
 
 // examine is Doctor. A quick one reads no whole file and bounded samples, as a page needs it.
 func (s *Store) examine(ctx context.Context, quick bool) []health.Finding {
-	at := s.healthLocation()
-	at.Quick = quick
-	findings, ok := health.Common(ctx, s.database, at, DatabaseName)
+	findings, at, ok := s.Instance.Examine(ctx, quick)
 	if !ok {
 		return findings
 	}
-	key, box := s.checkKey(ctx)
+	key, box := s.checkKey(ctx, at)
 	findings = append(findings, key, s.checkCodes(ctx), s.checkImportedKeys(ctx), s.checkPictures(ctx), s.checkMedia(ctx, quick), s.checkSales(ctx, quick), s.checkItems(ctx, quick), s.checkAdministrator(ctx))
-	if s.options.UploadQuota > 0 {
+	if s.uploadQuota > 0 {
 		findings = append(findings, s.checkQuota(ctx))
 	}
 	if err := s.Requests.Check(ctx, !quick); err != nil {
@@ -37,10 +35,8 @@ func (s *Store) examine(ctx context.Context, quick bool) []health.Finding {
 	if box == nil {
 		return findings
 	}
-	findings = append(findings, health.UnusedKeyFile(s.location, box)...)
-	chain := people.NewAuditChain(&s.db.DB, func() *keyfile.Box { return box }, s.now, s.log)
-	report, err := chain.VerifyNewest(ctx, people.Operator("doctor"), people.NewestAudits)
-	return append(findings, health.Audit(report, err, s.now(), "countersign store audit verify"))
+	findings = append(findings, health.UnusedKeyFile(s.Instance.Location, box)...)
+	return append(findings, s.Instance.ExamineAudit(ctx, box))
 }
 
 // Health is a quick Doctor for the administrators of the store.
@@ -51,16 +47,9 @@ func (s *Store) Health(ctx context.Context, a people.Actor) ([]health.Finding, e
 	return s.examine(ctx, true), nil
 }
 
-// Exposed finds a data folder and a key file that other users of the machine can read.
-func (s *Store) Exposed() []health.Finding { return health.Exposed(s.healthLocation()) }
-
-func (s *Store) healthLocation() health.Location {
-	return health.LocationOf(s.location, "countersign store migrate up", s.now())
-}
-
 // checkKey reports whether the key file is the one that belongs to the database, and
 // returns it when it is.
-func (s *Store) checkKey(ctx context.Context) (health.Finding, *keyfile.Box) {
+func (s *Store) checkKey(ctx context.Context, at health.Location) (health.Finding, *keyfile.Box) {
 	const name, why = "key", "Keys and purchases can't be read with another key file."
 	check, err := s.db.Meta(ctx, keyfile.CheckName)
 	if err != nil {
@@ -69,9 +58,9 @@ func (s *Store) checkKey(ctx context.Context) (health.Finding, *keyfile.Box) {
 	if check == "" {
 		return health.Finding{Name: name, Level: health.OK, What: "The database has no key file yet"}, nil
 	}
-	box, err := s.location.Open(ctx, s.db.Queries)
+	box, err := s.Instance.Location.Open(ctx, s.db.Queries)
 	if err != nil {
-		return health.Of(name, err, why, health.KeyFileFix(err, s.healthLocation())), nil
+		return health.Of(name, err, why, health.KeyFileFix(err, at)), nil
 	}
 	return health.Finding{Name: name, Level: health.OK, What: "The key file belongs to the database"}, box
 }
@@ -79,7 +68,7 @@ func (s *Store) checkKey(ctx context.Context) (health.Finding, *keyfile.Box) {
 // checkAdministrator reports whether somebody can sign in to the pages of administrators.
 func (s *Store) checkAdministrator(ctx context.Context) health.Finding {
 	const name, why = "administrator", "Nobody can create workspaces or invite people on the pages."
-	switch there, err := s.people.HasAdministrator(ctx); {
+	switch there, err := s.Instance.People.HasAdministrator(ctx); {
 	case err != nil:
 		return health.Of(name, err, why, "Check the database.")
 	case !there:
@@ -91,7 +80,7 @@ func (s *Store) checkAdministrator(ctx context.Context) health.Finding {
 // checkQuota names workspaces that have used nine tenths of their quota of uploads.
 func (s *Store) checkQuota(ctx context.Context) health.Finding {
 	const name, why = "upload quota", "They soon can't upload files."
-	full, err := s.db.UploadedMost(ctx, s.options.UploadQuota/10*9, namedItems)
+	full, err := s.db.UploadedMost(ctx, s.uploadQuota/10*9, namedItems)
 	switch {
 	case err != nil:
 		return health.Of(name, err, why, "Check the database.")

@@ -40,7 +40,7 @@ func (s *Store) checkCodes(ctx context.Context) health.Finding {
 // guess, and whether their values can be opened, on which their digests depend.
 func (s *Store) checkImportedKeys(ctx context.Context) health.Finding {
 	const name, why = "imported keys", "A key can access everything in its workspace."
-	box, err := s.location.Old(ctx, s.db.Queries)
+	box, err := s.Instance.Location.Old(ctx, s.db.Queries)
 	if err != nil || box == nil {
 		return health.Finding{Name: name, Level: health.OK, What: "Imported keys can't be checked without the key file"}
 	}

@@ -3,10 +3,7 @@ package store
 import (
 	"context"
 
-	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
@@ -18,9 +15,6 @@ const (
 
 var IDText = idText
 
-func (s *Store) Database() *sqldb.DB                          { return s.database }
-func (s *Store) Gate() *access.Gate                           { return &s.gate }
-func (s *Store) Jobs() *jobs.Queue                            { return s.jobs }
 func (s *Store) ForgetGuard()                                 { s.limits.shared = nil }
 func (s *Store) ExchangeLimits(ctx context.Context, all bool) { s.exchangeLimits(ctx, all) }
 func (s *Store) LeaveLimits(ctx context.Context)              { s.leaveLimits(ctx) }

@@ -71,7 +71,7 @@ func withoutIDs(engine sqldb.Engine) []string {
 func older(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
 	must.Do(t, f.DB().Session(t.Context(), func(session *storedb.DB) error {
-		return session.Tx(t.Context(), func(tx *storedb.DB) error { return execAll(t.Context(), tx, withoutIDs(f.Database().Engine())) })
+		return session.Tx(t.Context(), func(tx *storedb.DB) error { return execAll(t.Context(), tx, withoutIDs(f.Instance.Database.Engine())) })
 	}))
 }
 
@@ -96,7 +96,7 @@ func TestAKilledMigrationIsFinishedByTheNextStart(t *testing.T) {
 		const many = 24_000
 		signed := f.Issue(t, "one", "shop.example")
 		f.Allow(t, 1, func(l *licensing.Rule) { l.RegularDomains = 2 })
-		f.AuditChain().SealNow(t.Context())
+		f.Instance.Chain.SealNow(t.Context())
 		if r := report(t, f); r.Sealed == 0 {
 			t.Fatal("nothing is sealed")
 		}
@@ -158,7 +158,7 @@ func TestAServerThatMigratesSaysSo(t *testing.T) {
 			asked++
 			_, err := s.Licensing.Issue(t.Context(), storetest.Buyer, storetest.Issuer, "one", "shop.example")
 			storetest.WantError(t, err, "migrating")
-			storetest.WantError(t, s.Ready(t.Context()), "migrating")
+			storetest.WantError(t, s.Instance.Ready(t.Context()), "migrating")
 		}
 		s = storetest.Opened(t, o)
 		storetest.WantError(t, s.BeginToServe(t.Context()), "migrating")
@@ -166,7 +166,7 @@ func TestAServerThatMigratesSaysSo(t *testing.T) {
 		if err := s.PrepareLater(t.Context()); err != nil || asked == 0 {
 			t.Fatalf("asked %d times, %v", asked, err)
 		}
-		expect.NoError(t, s.Ready(t.Context()))
+		expect.NoError(t, s.Instance.Ready(t.Context()))
 	})
 }
 
@@ -280,7 +280,7 @@ func TestAnItemWithAHigherIDKeepsWorking(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		const high = 1<<63 - 1
 		f.Execute(t, `DELETE FROM item_versions WHERE item_id = 2`, fmt.Sprintf(`UPDATE items SET id = %d WHERE id = 2`, int64(high)))
-		if i, err := f.EditItem(t.Context(), storetest.Operator, high, func(i *store.Item, _ string) error { i.Name = "Edited"; return nil }); err != nil || i.Name != "Edited" {
+		if i, err := f.EditItem(t.Context(), storetest.Operator, high, "", func(i *store.Item, _ string) error { i.Name = "Edited"; return nil }); err != nil || i.Name != "Edited" {
 			t.Error(err)
 		}
 		file := storetest.Lines(storetest.ItemText("ada", high, `"name":"Imported"`), storetest.PurchaseText("ada", high, "of-it"))

@@ -158,7 +158,7 @@ func (s *Store) AcceptAsNew(ctx context.Context, from people.Origin, token, emai
 	if err != nil {
 		return people.User{}, Offer{}, err
 	}
-	u, err := s.people.Join(ctx, from, o.ID, email, password, func(tx *peopledb.DB, u people.User) error {
+	u, err := s.Instance.People.Join(ctx, from, o.ID, email, password, func(tx *peopledb.DB, u people.User) error {
 		o, err = s.accept(ctx, storedb.In(tx.Queries), u.Actor(from), token)
 		return err
 	})

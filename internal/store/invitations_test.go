@@ -66,7 +66,7 @@ func TestAWithdrawnInvitationIsGoodForNobody(t *testing.T) {
 		must.Do(t, f.WithdrawInvitation(t.Context(), storetest.Operator, "ada", id))
 		storetest.WantError(t, join(t, f, token, "eve@home.example"), "link_unknown")
 		storetest.WantError(t, f.WithdrawInvitation(t.Context(), storetest.Operator, "ada", id), "invitation_not_found")
-		users, err := f.People().Users(t.Context(), storetest.Operator)
+		users, err := f.Instance.People.Users(t.Context(), storetest.Operator)
 		if err != nil || len(users) != 0 {
 			t.Errorf("%d users, %v", len(users), err)
 		}
@@ -85,7 +85,7 @@ func TestOfTwoWhoAcceptAnInvitationOneJoins(t *testing.T) {
 		if (errs[0] == nil) == (errs[1] == nil) {
 			t.Errorf("%v", errs)
 		}
-		users, err := f.People().Users(t.Context(), storetest.Operator)
+		users, err := f.Instance.People.Users(t.Context(), storetest.Operator)
 		members, err2 := f.Members(t.Context(), storetest.Operator, "ada")
 		if err != nil || err2 != nil || len(users) != 1 || len(members) != 1 {
 			t.Errorf("%d users, %d members, %v, %v", len(users), len(members), err, err2)
@@ -97,7 +97,7 @@ func TestAMemberWhoIsInvitedAgainKeepsTheRoleAndTheInvitationStays(t *testing.T)
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		_, token := mustInvite(t, f, "eve@home.example", store.RoleViewer)
 		must.Do(t, join(t, f, token, "eve@home.example"))
-		u := must.Get(f.People().UserNamed(t.Context(), storetest.Operator, "eve@home.example"))(t)
+		u := must.Get(f.Instance.People.UserNamed(t.Context(), storetest.Operator, "eve@home.example"))(t)
 		eve := u.Actor(people.Origin{})
 		_, again := mustInvite(t, f, "eve@home.example", store.RoleOwner)
 		_, err := f.Accept(t.Context(), eve, again)
@@ -137,11 +137,11 @@ func TestAMemberCanBeRemovedFromAStoreWithoutAdministrators(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		_, token := mustInvite(t, f, "eve@home.example", store.RoleOwner)
 		must.Do(t, join(t, f, token, "eve@home.example"))
-		u := must.Get(f.People().UserNamed(t.Context(), storetest.Operator, "eve@home.example"))(t)
-		if _, err := f.People().DeactivateUser(t.Context(), storetest.Operator, u.ID); err != nil {
+		u := must.Get(f.Instance.People.UserNamed(t.Context(), storetest.Operator, "eve@home.example"))(t)
+		if _, err := f.Instance.People.DeactivateUser(t.Context(), storetest.Operator, u.ID); err != nil {
 			t.Error(err)
 		}
-		if _, err := f.People().RemoveUser(t.Context(), storetest.Operator, u.ID); err != nil {
+		if _, err := f.Instance.People.RemoveUser(t.Context(), storetest.Operator, u.ID); err != nil {
 			t.Error(err)
 		}
 		if members, err := f.Members(t.Context(), storetest.Operator, "ada"); err != nil || len(members) != 0 {
@@ -161,11 +161,11 @@ func TestAnInvitationEndsWithTheRightsOfItsInviter(t *testing.T) {
 			return err
 		},
 		"deactivated": func(f *storetest.Fixture, owner people.Actor) error {
-			_, err := f.People().DeactivateUser(t.Context(), storetest.Operator, owner.User)
+			_, err := f.Instance.People.DeactivateUser(t.Context(), storetest.Operator, owner.User)
 			return err
 		},
 		"removed": func(f *storetest.Fixture, owner people.Actor) error {
-			_, err := f.People().RemoveUser(t.Context(), storetest.Operator, owner.User)
+			_, err := f.Instance.People.RemoveUser(t.Context(), storetest.Operator, owner.User)
 			return err
 		},
 	}
@@ -188,7 +188,7 @@ func TestAnInvitationEndsWithTheRightsOfItsInviter(t *testing.T) {
 func TestAnInvitationOfAnAdministratorEndsWithItsRights(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		staff := f.Staff(t)
-		other, err := f.People().SetAdministrator(t.Context(), storetest.Operator, staff["viewer"].User, true)
+		other, err := f.Instance.People.SetAdministrator(t.Context(), storetest.Operator, staff["viewer"].User, true)
 		must.Do(t, err)
 		token, again := "", ""
 		for _, one := range []*string{&token, &again} {
@@ -197,7 +197,7 @@ func TestAnInvitationOfAnAdministratorEndsWithItsRights(t *testing.T) {
 			}
 		}
 		must.Do(t, join(t, f, token, "eve@home.example"))
-		must.Get(f.People().SetAdministrator(t.Context(), storetest.Operator, other.ID, false))(t)
+		must.Get(f.Instance.People.SetAdministrator(t.Context(), storetest.Operator, other.ID, false))(t)
 		storetest.WantError(t, join(t, f, again, "other@home.example"), "link_unknown")
 	})
 }

@@ -131,7 +131,7 @@ func TestSeveralItemsAreChangedOrSaidNotToBe(t *testing.T) {
 			t.Errorf("the item of another workspace is %q, %v", i.Category, err)
 		}
 		expect.Equalf(t, f.Rows(t, "audit WHERE action = 'item.edit'"), 60, "entries")
-		later, err := f.EditItem(t.Context(), storetest.Operator, 101, func(i *store.Item, _ string) error {
+		later, err := f.EditItem(t.Context(), storetest.Operator, 101, "", func(i *store.Item, _ string) error {
 			i.PublishedAt = countersign.At(storetest.Noon.AddDate(1, 0, 0))
 			return nil
 		})

@@ -99,11 +99,18 @@ func (s *Store) CreateItem(ctx context.Context, a people.Actor, workspace string
 }
 
 // EditItem lets change alter the properties of an item, by the rules of an import.
-// workspace is the username of its workspace. An item that stays as it is writes nothing.
-func (s *Store) EditItem(ctx context.Context, a people.Actor, id int64, change func(i *Item, workspace string) error) (Item, error) {
+// workspace is the username of its workspace. An item that stays as it is writes nothing. With the revision that the
+// actor has seen, "" for none, the error is of kind Precondition (item_changed) when the item has changed since: the
+// returned item is then the saved one.
+func (s *Store) EditItem(ctx context.Context, a people.Actor, id int64, seen string, change func(i *Item, workspace string) error) (Item, error) {
 	var i Item
 	err := s.db.Tx(ctx, func(tx *storedb.DB) (err error) {
-		i, err = s.editItem(ctx, tx, a, id, change)
+		i, err = s.editItem(ctx, tx, a, id, func(i *Item, workspace string) error {
+			if seen != "" && ItemRevision(*i) != seen {
+				return errItemChanged
+			}
+			return change(i, workspace)
+		})
 		return err
 	})
 	return i, ifChanged(err)
@@ -159,17 +166,6 @@ func ItemRevision(i Item) string {
 }
 
 var errItemChanged = fault.New(countersign.KindPrecondition, "item_changed", "The item changed after you opened it. Nothing was saved. Check it and try again")
-
-// ReviseItem is [Store.EditItem] for an item that somebody saw with the revision seen. The error is of kind
-// Precondition (item_changed) when the item has changed since. The returned item is the saved one.
-func (s *Store) ReviseItem(ctx context.Context, a people.Actor, id int64, seen string, change func(*Item) error) (Item, error) {
-	return s.EditItem(ctx, a, id, func(i *Item, _ string) error {
-		if ItemRevision(*i) != seen {
-			return errItemChanged
-		}
-		return change(i)
-	})
-}
 
 // checkItem returns what is wrong with an item that is to be written, as for a line of an
 // import, and renders it.

@@ -144,7 +144,7 @@ func TestEditItem(t *testing.T) {
 			storetest.EitherShops(t, func(t *testing.T, f *storetest.Fixture) {
 				f.MustImport(t, storetest.Lines(storetest.ItemText("ada", 1, `"support":true`, `"media":{"preview_image":"https://cdn.example/1.png"}`)))
 				row, entries := f.Dump(t, "items"), len(f.Audits(t))
-				i, err := f.EditItem(t.Context(), storetest.Operator, 1, func(i *store.Item, _ string) error { return from(c.text)(i) })
+				i, err := f.EditItem(t.Context(), storetest.Operator, 1, "", func(i *store.Item, _ string) error { return from(c.text)(i) })
 				storetest.WantError(t, err, c.want)
 				if c.after == "" {
 					if f.Dump(t, "items") != row || len(f.Audits(t)) != entries {
@@ -165,7 +165,7 @@ func TestEditItem(t *testing.T) {
 
 func TestItemsOfNobody(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
-		_, err := f.EditItem(t.Context(), storetest.Operator, 99, func(*store.Item, string) error { return nil })
+		_, err := f.EditItem(t.Context(), storetest.Operator, 99, "", func(*store.Item, string) error { return nil })
 		storetest.WantError(t, err, "item_not_found")
 		_, err = f.CreateItem(t.Context(), storetest.Operator, "eve", from(`{"name":"Rain"}`))
 		storetest.WantError(t, err, "workspace_not_found")
@@ -178,7 +178,7 @@ func TestEditedItemsAreServedAtOnce(t *testing.T) {
 		f.MustImport(t, storetest.Lines(storetest.PurchaseText("ada", 1, "code")))
 		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		f = f.WithCache(t)
-		f.Start(t, f.Database())
+		f.Start(t, f.Instance.Database)
 		a := f.ActorOf(t, token)
 		wantNames := func(name string, count int) {
 			t.Helper()
@@ -190,7 +190,7 @@ func TestEditedItemsAreServedAtOnce(t *testing.T) {
 			expect.Equalf(t, printedName(t, f, a), name, "the purchase prints")
 		}
 		wantNames("Item 1", 2)
-		_, err := f.EditItem(t.Context(), storetest.Operator, 1, func(i *store.Item, _ string) error { return from(`{"name":"Storm"}`)(i) })
+		_, err := f.EditItem(t.Context(), storetest.Operator, 1, "", func(i *store.Item, _ string) error { return from(`{"name":"Storm"}`)(i) })
 		storetest.WantError(t, err, "")
 		wantNames("Storm", 2)
 		_, err = f.CreateItem(t.Context(), storetest.Operator, "ada", from(`{"name":"Hail"}`))

@@ -32,7 +32,7 @@ func TestEveryPathKeepsTheVersionsOfAnItem(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		by := "|" + storetest.Operator.ID + "|"
 		set := func(version, notes string) error {
-			_, err := f.EditItem(t.Context(), storetest.Operator, 500, func(i *store.Item, _ string) error {
+			_, err := f.EditItem(t.Context(), storetest.Operator, 500, "", func(i *store.Item, _ string) error {
 				i.Version, i.Notes = countersign.Version(version), notes
 				return nil
 			})
@@ -57,7 +57,7 @@ func TestEveryPathKeepsTheVersionsOfAnItem(t *testing.T) {
 		wantVersions(t, f, 501, "0.1"+by)
 		wantVersions(t, f, 502)
 		id := f.StartImport(t, storetest.UploadedAs("items.csv"), "id,version\n500,3.0\n501,0.1\n503,1.0\n")
-		storetest.RunJobs(t, f.Jobs())
+		storetest.RunJobs(t, f.Instance.Jobs)
 		wantVersions(t, f, 500, "3.0"+by, "2.0"+by, "1.1"+by, "1.0"+by+"First")
 		if report, err := f.Transfer.UndoJob(t.Context(), storetest.Operator, id, false); err != nil || !report.Written {
 			t.Fatal(report, err)

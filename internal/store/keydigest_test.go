@@ -42,9 +42,9 @@ func age(t *testing.T, f *storetest.Fixture) {
 			return err
 		}
 		plain := func(digest *storedb.KeyDigest, sealed *[]byte) {
-			value, _ := rules.OpenKeyValue(f.Gate().Box(), *digest, *sealed)
+			value, _ := rules.OpenKeyValue(f.Instance.Gate.Box(), *digest, *sealed)
 			*digest = token.Digest(value)
-			*sealed = rules.SealKeyValue(f.Gate().Box(), *digest, value)
+			*sealed = rules.SealKeyValue(f.Instance.Gate.Box(), *digest, value)
 		}
 		for _, k := range keys {
 			plain(&k.Digest, &k.Sealed)
@@ -58,7 +58,7 @@ func age(t *testing.T, f *storetest.Fixture) {
 				return err
 			}
 		}
-		return execAll(t.Context(), tx, append(withoutIDs(f.Database().Engine()),
+		return execAll(t.Context(), tx, append(withoutIDs(f.Instance.Database.Engine()),
 			`DELETE FROM meta WHERE name = 'key_digests'`, `DELETE FROM store_versions WHERE version_id > 3`, `DROP TABLE limits`))
 	}))
 }
@@ -102,7 +102,7 @@ func TestAMigrationKeysTheDigestsOfImportedKeys(t *testing.T) {
 			t.Errorf("backups %q", backups)
 		}
 		k := g.KeyNamed(t, "bob", "imported")
-		if k.Digest != g.Gate().Box().KeyDigest(importedKey) || *k.Previous != g.Gate().Box().KeyDigest(importedBefore) {
+		if k.Digest != g.Instance.Gate.Box().KeyDigest(importedKey) || *k.Previous != g.Instance.Gate.Box().KeyDigest(importedBefore) {
 			t.Error("the digests are still plain")
 		}
 		if k := g.KeyNamed(t, "bob", "unopenable"); k.Digest != token.Digest(importedUnopened) {
@@ -155,7 +155,7 @@ func TestAnImportKeysADigestThatNothingElseCould(t *testing.T) {
 func TestARotationKeepsTheImportedValueForItsOverlap(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		f.MustImport(t, importedKeys())
-		_, value, err := f.RotateKey(t.Context(), storetest.Operator, f.KeyNamed(t, "bob", "imported").ID, time.Hour)
+		_, value, err := f.RotateKey(t.Context(), storetest.Operator, f.KeyNamed(t, "bob", "imported").ID, time.Hour, "")
 		must.Do(t, err)
 		wantOpens(t, f, value, importedKey)
 		f.Clock.Set(storetest.Noon.Add(time.Hour))

@@ -26,7 +26,7 @@ func TestAMissingKeyFileIsNotReplacedAndErrorsNameTheRightOne(t *testing.T) {
 				}
 			}
 		}
-		first := storetest.Prepared(t, place).Gate().Box()
+		first := storetest.Prepared(t, place).Instance.Gate.Box()
 		remove(t, keyFile(place))
 		names(first)
 		second, err := keyfile.Create(place.Dir) // fails if there is one
@@ -66,7 +66,7 @@ func TestSecondDataFolderOnOneDatabase(t *testing.T) {
 	second.Dir = t.TempDir()
 	err := storetest.Unprepared(t, second).Prepare(t.Context())
 	storetest.WantError(t, err, "key_missing")
-	if !strings.Contains(storetest.MessageOf(err), keyfile.KeyName(f.Gate().Box().Check())) {
+	if !strings.Contains(storetest.MessageOf(err), keyfile.KeyName(f.Instance.Gate.Box().Check())) {
 		t.Errorf("message %q does not say which key file belongs here", storetest.MessageOf(err))
 	}
 	content := must.Get(os.ReadFile(keyFile(place)))(t)

@@ -53,7 +53,7 @@ func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, s
 			return err
 		}
 		k.WorkspaceID = w.ID
-		rules.SetKeyValue(s.gate.Box(), &k, token)
+		rules.SetKeyValue(s.Instance.Gate.Box(), &k, token)
 		if err := rules.CheckKeyScope(ctx, tx, k); err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (s *Store) CreateKey(ctx context.Context, a people.Actor, n NewKey) (Key, s
 		if err != nil {
 			return err
 		}
-		if err := s.gate.SameKeyFile(ctx, tx); err != nil {
+		if err := s.Instance.Gate.SameKeyFile(ctx, tx.Queries); err != nil {
 			return err
 		}
 		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionCreateKey, Workspace: n.Workspace, Subject: n.Name, Detail: string(n.Class)})
@@ -146,7 +146,7 @@ func (s *Store) KeyForCall(ctx context.Context, a people.Actor, id int64, endpoi
 
 // openKey returns the current value of a key.
 func (s *Store) openKey(k *Key) (string, error) {
-	value, ok := rules.OpenKeyValue(s.gate.Box(), k.Digest, k.Sealed)
+	value, ok := rules.OpenKeyValue(s.Instance.Gate.Box(), k.Digest, k.Sealed)
 	if !ok {
 		return "", fault.Conflict("key_not_kept", "The value of this key can't be revealed: it was deleted with an earlier key file. Rotate the key to get a new value")
 	}
@@ -180,7 +180,7 @@ func (s *Store) earlierValue(k Key) EarlierValue {
 	if !k.ExpiresAt.IsZero() && k.ExpiresAt.Before(e.EndsAt.Time) {
 		e.EndsAt = k.ExpiresAt
 	}
-	if value, ok := rules.OpenKeyValue(s.gate.Box(), *k.Previous, k.PreviousSealed); ok {
+	if value, ok := rules.OpenKeyValue(s.Instance.Gate.Box(), *k.Previous, k.PreviousSealed); ok {
 		e.Hint = rules.Hint(value)
 	}
 	return e
@@ -190,27 +190,18 @@ func noKey(id int64) error {
 	return fault.NotFound("key_not_found", fmt.Sprintf("No key %d", id))
 }
 
-// RotateKey sets a new value of a key. The previous one works for the overlap; an
-// earlier one still in its overlap ([Store.EarlierValue]) ends at once.
-func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap time.Duration) (Key, string, error) {
-	return s.rotateKey(ctx, a, id, overlap, nil)
-}
-
 var errKeyRotated = fault.New(countersign.KindPrecondition, "key_rotated", "Nothing was changed: this key was rotated already")
 
-// RotateSeenKey is [Store.RotateKey] of the value with the hint seen. A key whose
-// value has changed since stays as it is: the error is of kind Precondition (key_rotated).
-func (s *Store) RotateSeenKey(ctx context.Context, a people.Actor, id int64, overlap time.Duration, seen string) (Key, string, error) {
-	return s.rotateKey(ctx, a, id, overlap, &seen)
-}
-
-func (s *Store) rotateKey(ctx context.Context, a people.Actor, id int64, overlap time.Duration, seen *string) (Key, string, error) {
+// RotateKey sets a new value of a key. The previous one works for the overlap; an
+// earlier one still in its overlap ([Store.EarlierValue]) ends at once. With the hint of the value that the actor has
+// seen, "" for none, a key whose value has changed since stays as it is: the error is of kind Precondition (key_rotated).
+func (s *Store) RotateKey(ctx context.Context, a people.Actor, id int64, overlap time.Duration, seen string) (Key, string, error) {
 	if overlap < 0 {
 		return Key{}, "", fault.Invalid(fault.CodeInvalid, "The overlap can't be negative")
 	}
 	var token string
 	k, err := s.changeKey(ctx, a, id, actionRotateKey, func(tx *storedb.DB, k *Key, e *people.Event) error {
-		if seen != nil && k.Hint != *seen {
+		if seen != "" && k.Hint != seen {
 			return errKeyRotated
 		}
 		if !k.RevokedAt.IsZero() {
@@ -224,9 +215,9 @@ func (s *Store) rotateKey(ctx context.Context, a people.Actor, id int64, overlap
 		k.Previous, k.PreviousSealed = &previous, k.Sealed
 		k.PreviousExpiresAt = countersign.At(s.now().Add(overlap))
 		token = rules.NewKeyValue(k.Class)
-		rules.SetKeyValue(s.gate.Box(), k, token)
+		rules.SetKeyValue(s.Instance.Gate.Box(), k, token)
 		e.After = k.Hint
-		if err := s.gate.SameKeyFile(ctx, tx); err != nil {
+		if err := s.Instance.Gate.SameKeyFile(ctx, tx.Queries); err != nil {
 			return err
 		}
 		return tx.UpdateKey(ctx, *k)

@@ -79,7 +79,7 @@ func TestKeyIsShownAgain(t *testing.T) {
 				t.Errorf("key %d: %q, %v; want %q", id, got, err, want)
 			}
 		}
-		_, fresh, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour)
+		_, fresh, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour, "")
 		must.Do(t, err)
 		if _, got, err := f.RevealKey(t.Context(), storetest.Operator, k.ID); err != nil || got != fresh {
 			t.Errorf("after a rotation: %q, %v; want the current value %q", got, err, fresh)
@@ -181,13 +181,13 @@ func TestEverythingDoneToAKeyIsWrittenDown(t *testing.T) {
 		k, first := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		ctx := t.Context()
 		_, _, err1 := f.RevealKey(ctx, storetest.Operator, k.ID)
-		_, second, err2 := f.RotateKey(ctx, storetest.Operator, k.ID, time.Hour)
+		_, second, err2 := f.RotateKey(ctx, storetest.Operator, k.ID, time.Hour, "")
 		_, err3 := f.SetKeyExpiry(ctx, storetest.Operator, k.ID, storetest.Timestamp("2027-01-01T00:00:00Z"))
 		_, err4 := f.RevokeKey(ctx, storetest.Operator, k.ID)
 		for _, err := range []error{err1, err2, err3, err4} {
 			must.Do(t, err)
 		}
-		_, _, failed := f.RotateKey(ctx, storetest.Operator, k.ID, 0)
+		_, _, failed := f.RotateKey(ctx, storetest.Operator, k.ID, 0, "")
 		storetest.WantError(t, failed, "key_revoked") // what fails is not written down
 		got := f.Audits(t)[before:]
 		want := []string{"key.create ada web", "key.reveal ada web", "key.rotate ada web", "key.expire ada web", "key.revoke ada web"}
@@ -223,7 +223,7 @@ func TestKeyValuesAreNotKeptInTheClear(t *testing.T) {
 func TestRotateKey(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		k, first := f.MustCreate(t, store.NewKey{Workspace: "ada", ExpiresAt: storetest.Timestamp("2027-01-01T00:00:00Z")})
-		rotated, second, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, 24*time.Hour)
+		rotated, second, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, 24*time.Hour, "")
 		must.Do(t, err)
 		if rotated.ID != k.ID || rotated.Name != k.Name || !rotated.ExpiresAt.Equal(k.ExpiresAt.Time) || rotated.Hint == k.Hint {
 			t.Errorf("rotated %+v, was %+v", rotated, k)
@@ -231,12 +231,12 @@ func TestRotateKey(t *testing.T) {
 		if second == first || rotated.PreviousExpiresAt.String() != "2026-11-02T12:00:00Z" {
 			t.Errorf("the value before ends %s", rotated.PreviousExpiresAt)
 		}
-		_, _, err = f.RotateKey(t.Context(), storetest.Operator, k.ID, -time.Second)
+		_, _, err = f.RotateKey(t.Context(), storetest.Operator, k.ID, -time.Second, "")
 		storetest.WantError(t, err, "invalid")
-		_, _, err = f.RotateKey(t.Context(), storetest.Operator, 99, 0)
+		_, _, err = f.RotateKey(t.Context(), storetest.Operator, 99, 0, "")
 		storetest.WantError(t, err, "key_not_found")
 		must.Get(f.RevokeKey(t.Context(), storetest.Operator, k.ID))(t)
-		_, _, err = f.RotateKey(t.Context(), storetest.Operator, k.ID, 0)
+		_, _, err = f.RotateKey(t.Context(), storetest.Operator, k.ID, 0, "")
 		storetest.WantError(t, err, "key_revoked")
 	})
 }
@@ -258,7 +258,7 @@ func TestEarlierValueOfAKey(t *testing.T) {
 		}
 		rotate := func(overlap time.Duration) string {
 			t.Helper()
-			_, value, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, overlap)
+			_, value, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, overlap, "")
 			storetest.WantError(t, err, "")
 			return value
 		}
@@ -301,7 +301,7 @@ func TestRevocationIsNotLostToAChangeUnderWay(t *testing.T) {
 	var revoked error
 	must.Get(f.ChangeKey(t.Context(), storetest.Operator, k.ID, store.ActionRotateKey, func(tx *storedb.DB, k *store.Key, _ *people.Event) error {
 		_, revoked = other.RevokeKey(t.Context(), storetest.Operator, k.ID)
-		rules.SetKeyValue(f.Gate().Box(), k, rules.NewKeyValue(k.Class))
+		rules.SetKeyValue(f.Instance.Gate.Box(), k, rules.NewKeyValue(k.Class))
 		return tx.UpdateKey(t.Context(), *k)
 	}))(t)
 	if got := f.KeyNamed(t, "ada", k.Name); revoked == nil && got.RevokedAt.IsZero() {
@@ -318,7 +318,7 @@ func TestOfTwoRotationsOfASeenValueOneIsDone(t *testing.T) {
 		errs := make([]error, 4)
 		var all sync.WaitGroup
 		for i := range errs {
-			all.Go(func() { _, _, errs[i] = f.RotateSeenKey(t.Context(), storetest.Operator, k.ID, time.Hour, k.Hint) })
+			all.Go(func() { _, _, errs[i] = f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour, k.Hint) })
 		}
 		all.Wait()
 		done := 0

@@ -55,7 +55,7 @@ type sharedLimits struct {
 // LimitName returns the name that stands for a text in counts, keyed with the key file,
 // and false while the store has none.
 func (s *Store) LimitName(text string) (name limit.Name, ok bool) {
-	box := s.gate.Box()
+	box := s.Instance.Gate.Box()
 	if box == nil {
 		return name, false
 	}
@@ -67,10 +67,10 @@ func (s *Store) LimitName(text string) (name limit.Name, ok bool) {
 // [Store.Run].
 func (s *Store) ShareLimits(ctx context.Context, guard *limit.Guard) {
 	s.limits.shared = []counts{guard, s.clashes}
-	for _, l := range s.people.Limits() {
+	for _, l := range s.Instance.People.Limits() {
 		s.limits.shared = append(s.limits.shared, l)
 	}
-	if s.database.Engine() == sqldb.Postgres {
+	if s.Instance.Database.Engine() == sqldb.Postgres {
 		s.limits.server = serverPrefix + rand.Text()
 	}
 	s.exchangeLimits(ctx, false)
@@ -88,7 +88,7 @@ func (s *Store) exchangeLimitsEvery(ctx context.Context) {
 // exchangeLimits writes what was counted here and reads what was counted by all. With
 // all, also counts are written that are not worth telling yet. A failure is logged once.
 func (s *Store) exchangeLimits(ctx context.Context, all bool) {
-	if s.limits.shared == nil || s.gate.Ready() != nil {
+	if s.limits.shared == nil || s.Instance.Gate.Ready() != nil {
 		return
 	}
 	err := s.writeLimits(ctx, all)
@@ -169,7 +169,7 @@ func (s *Store) readLimits(ctx context.Context) error {
 
 // leaveLimits writes what is left to write when the store is closed.
 func (s *Store) leaveLimits(ctx context.Context) {
-	if s.limits.shared == nil || s.gate.Ready() != nil {
+	if s.limits.shared == nil || s.Instance.Gate.Ready() != nil {
 		return
 	}
 	s.exchangeLimits(ctx, true)

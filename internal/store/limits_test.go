@@ -75,7 +75,7 @@ func TestServersOnOneDatabaseShareFailedSignIns(t *testing.T) {
 	exchange()
 	from := people.Origin{Addr: netip.MustParseAddr("192.0.2.7")}
 	signIn := func(f *storetest.Fixture, email string) string {
-		_, err := f.People().SignIn(t.Context(), from, email, newPassword)
+		_, err := f.Instance.People.SignIn(t.Context(), from, email, newPassword)
 		return storetest.CodeOf(err)
 	}
 	for i := range 10 {

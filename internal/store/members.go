@@ -78,7 +78,7 @@ func (s *Store) AddMember(ctx context.Context, a people.Actor, workspace, email 
 	if err := access.May(a, access.Administer); err != nil {
 		return Member{}, err
 	}
-	u, err := s.people.UserNamed(ctx, a, email)
+	u, err := s.Instance.People.UserNamed(ctx, a, email)
 	if err != nil {
 		return Member{}, err
 	}

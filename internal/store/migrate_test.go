@@ -23,7 +23,7 @@ import (
 // migrate creates the tables of some schemas, as another build would.
 func migrate(t *testing.T, place dbtest.DB, schemas ...sqldb.Schema) {
 	t.Helper()
-	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, store.DatabaseName), Schemas: schemas}))(t)
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, store.Product.DatabaseName()), Schemas: schemas}))(t)
 	defer db.Close()
 	must.Do(t, db.Migrate(t.Context()))
 }
@@ -33,7 +33,7 @@ func migrate(t *testing.T, place dbtest.DB, schemas ...sqldb.Schema) {
 func withContent(t *testing.T, place dbtest.DB) {
 	t.Helper()
 	box := must.Get(keyfile.Create(place.Dir))(t)
-	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, store.DatabaseName)}))(t)
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: place.URL, Path: filepath.Join(place.Dir, store.Product.DatabaseName())}))(t)
 	defer db.Close()
 	must.Do(t, db.Queries().SetMeta(t.Context(), keyfile.CheckName, box.Check()))
 }
@@ -98,7 +98,7 @@ func migratesLater(t *testing.T, f *storetest.Fixture, says string, times int, d
 	if err := s.PrepareLater(t.Context()); err != nil || said != times {
 		t.Fatalf("said so %d times, %v", said, err)
 	}
-	storetest.WantError(t, s.Ready(t.Context()), "")
+	storetest.WantError(t, s.Instance.Ready(t.Context()), "")
 }
 
 // A package is upgraded while cron writes a backup.
@@ -112,7 +112,7 @@ func TestAMigrationWaitsForTheBackupOfAnotherProcess(t *testing.T) {
 			t.Fatal(locked, err)
 		}
 		migratesLater(t, f, "waits for a backup", 1, func(s *store.Store, _ int) {
-			storetest.WantError(t, s.Ready(t.Context()), "migrating")
+			storetest.WantError(t, s.Instance.Ready(t.Context()), "migrating")
 			expect.NoError(t, other.Unlock())
 		})
 	})
@@ -125,7 +125,7 @@ func TestAMigrationThatCannotWriteItsBackupSaysSo(t *testing.T) {
 		folder := filepath.Join(f.At.Dir, "backups")
 		write(t, folder, "") // also root can't write into it
 		migratesLater(t, f, "can't be migrated", 2, func(s *store.Store, said int) {
-			err := s.Ready(t.Context())
+			err := s.Instance.Ready(t.Context())
 			storetest.WantError(t, err, "migration_failed")
 			if err == nil || !strings.Contains(err.Error(), folder) {
 				t.Errorf("%v does not name the folder", err)

@@ -24,10 +24,10 @@ func lost(t *testing.T, place dbtest.DB, file bool) {
 	must.Do(t, storetest.Prepared(t, place).Close())
 	if place.Engine == dbtest.SQLite {
 		for _, end := range []string{"", "-wal", "-shm"} {
-			must.Do(t, os.RemoveAll(filepath.Join(place.Dir, store.DatabaseName+end)))
+			must.Do(t, os.RemoveAll(filepath.Join(place.Dir, store.Product.DatabaseName()+end)))
 		}
 		if file {
-			write(t, filepath.Join(place.Dir, store.DatabaseName), "")
+			write(t, filepath.Join(place.Dir, store.Product.DatabaseName()), "")
 		}
 		return
 	}
@@ -42,9 +42,11 @@ func TestKeyFileBesideNoDatabaseIsNotANewStore(t *testing.T) {
 			lost(t, place, emptyFile)
 			before := fileNames(t, place.Dir)
 			for name, act := range map[string]func(s *store.Store) error{
-				"a command":   func(s *store.Store) error { return s.Prepare(t.Context()) },
-				"the server":  func(s *store.Store) error { return s.PrepareToServe(t.Context()) },
-				"its flag":    func(s *store.Store) error { return s.AcceptLoss(t.Context(), storetest.Operator) },
+				"a command":  func(s *store.Store) error { return s.Prepare(t.Context()) },
+				"the server": func(s *store.Store) error { return s.PrepareToServe(t.Context()) },
+				"its flag": func(s *store.Store) error {
+					return s.Instance.AcceptLoss(t.Context(), storetest.Operator, s.PrepareToServe)
+				},
 				"a migration": func(s *store.Store) error { _, err := s.Migrate(t.Context()); return err },
 				"its steps":   func(s *store.Store) error { _, err := s.Migrations(t.Context()); return err },
 				"a rekey":     func(s *store.Store) error { _, err := s.PlanRekey(t.Context()); return err },
@@ -94,7 +96,7 @@ func TestAKeyFromTheEnvironmentIsNoKeyFile(t *testing.T) {
 		o.KeyText = string(text)
 		s := storetest.Opened(t, o)
 		must.Do(t, s.PrepareToServe(t.Context()))
-		expect.NoError(t, s.Ready(t.Context()))
+		expect.NoError(t, s.Instance.Ready(t.Context()))
 	})
 }
 
@@ -119,7 +121,7 @@ func TestReadyOnlyWithItsContent(t *testing.T) {
 		{"the log is removed", dbtest.SQLite, func(t *testing.T, f *storetest.Fixture) { removeFile(t, f, "-wal") }},
 		{"the file is replaced", dbtest.SQLite, func(t *testing.T, f *storetest.Fixture) {
 			removeFile(t, f, "")
-			write(t, filepath.Join(f.At.Dir, store.DatabaseName), "")
+			write(t, filepath.Join(f.At.Dir, store.Product.DatabaseName()), "")
 		}},
 	}
 	for _, c := range cases {
@@ -130,11 +132,11 @@ func TestReadyOnlyWithItsContent(t *testing.T) {
 				}
 				t.Run(engine, func(t *testing.T) {
 					f := storetest.Prepared(t, storetest.EmptyStore.New(t, engine))
-					must.Do(t, f.Ready(t.Context()))
+					must.Do(t, f.Instance.Ready(t.Context()))
 					c.spoil(t, f)
-					for f.Database().Ping(t.Context()) != nil { // connections that were ended
+					for f.Instance.Database.Ping(t.Context()) != nil { // connections that were ended
 					}
-					if err := f.Ready(t.Context()); err == nil {
+					if err := f.Instance.Ready(t.Context()); err == nil {
 						t.Error("it is ready")
 					}
 				})
@@ -145,7 +147,7 @@ func TestReadyOnlyWithItsContent(t *testing.T) {
 
 func removeFile(t *testing.T, f *storetest.Fixture, end string) {
 	t.Helper()
-	must.Do(t, os.Remove(filepath.Join(f.At.Dir, store.DatabaseName+end)))
+	must.Do(t, os.Remove(filepath.Join(f.At.Dir, store.Product.DatabaseName()+end)))
 }
 
 // behind is a store whose database is an older copy than its commit file.
@@ -153,7 +155,7 @@ func behind(t *testing.T) *storetest.Fixture {
 	t.Helper()
 	f := storetest.Prepared(t, storetest.TwoShopsStore.New(t, dbtest.SQLite))
 	must.Do(t, f.Close())
-	write(t, sqldb.CommitFile(filepath.Join(f.At.Dir, store.DatabaseName)), "00000000000000000009\n")
+	write(t, sqldb.CommitFile(filepath.Join(f.At.Dir, store.Product.DatabaseName())), "00000000000000000009\n")
 	return f
 }
 
@@ -167,12 +169,12 @@ func TestCommitsThatAreMissingStopAServerUntilItsOperatorAccepts(t *testing.T) {
 	if _, err := command.Workspace(t.Context(), storetest.Operator, "ada"); err != nil {
 		t.Error(err)
 	}
-	storetest.WantError(t, command.Behind(), sqldb.CodeBehind)
+	storetest.WantError(t, command.Instance.Database.Behind(), sqldb.CodeBehind)
 	_, _, err := command.CreateKey(t.Context(), storetest.Operator, store.NewKey{Workspace: "ada", Name: "web", Class: store.ClassSecret})
 	storetest.WantError(t, err, sqldb.CodeBehind)
 
-	storetest.WantError(t, s.AcceptLoss(t.Context(), people.Operator("ada")), "")
-	storetest.WantError(t, s.Ready(t.Context()), "")
+	storetest.WantError(t, s.Instance.AcceptLoss(t.Context(), people.Operator("ada"), s.PrepareToServe), "")
+	storetest.WantError(t, s.Instance.Ready(t.Context()), "")
 	again := storetest.Prepared(t, f.At)
 	storetest.WantError(t, again.PrepareToServe(t.Context()), "")
 	if audits := again.Audits(t); !strings.Contains(strings.Join(audits, "\n"), "store.accept_loss") {

@@ -2,66 +2,63 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
-	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/access"
-	"github.com/countersign/countersign/internal/store/storedb"
 )
 
-var (
-	errSchemaNewer = fault.Conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
-	errSchemaOlder = fault.Conflict("schema_older", "This database was written by an older version of countersign")
-)
+// errMigrating means that the database is being migrated; it is of kind Unavailable.
+var errMigrating = fault.WithRetry(fault.Unavailable(countersign.CodeMigrating, "The store's database is being migrated to this version"), 10*time.Second)
+
+// migrationFailed means that the database could not be migrated for now; it is of kind Unavailable.
+func migrationFailed(cause error) *countersign.Error {
+	e := fault.Unavailable(countersign.CodeMigrationFailed, "The store's database can't be migrated to this version: "+fault.Message(cause))
+	return fault.WithCause(fault.WithRetry(e, 10*time.Second), cause)
+}
 
 // Prepare makes the store usable: it creates the tables of an empty database,
 // and the key file of a new one. An older database is a conflict that names
 // "store migrate up", and so is a key file that is missing or does not belong
 // to the database, and an empty database beside a key file.
 func (s *Store) Prepare(ctx context.Context) error {
-	state, err := s.checkedState(ctx)
+	state, err := s.Instance.CheckedState(ctx)
 	if err != nil {
 		return err
 	}
 	switch state {
 	case sqldb.StateNewer:
-		return errSchemaNewer
+		return instance.ErrSchemaNewer
 	case sqldb.StateOlder:
 		if err := s.checkUnfinished(ctx); err != nil {
 			return err
 		}
 		fallthrough
 	case sqldb.StateEmpty:
-		if err := s.database.Migrate(ctx); err != nil {
+		if err := s.Instance.Database.Migrate(ctx); err != nil {
 			return err
 		}
 	}
-	box, err := s.location.Open(ctx, s.db.Queries)
+	box, err := s.Instance.Location.Open(ctx, s.db.Queries)
 	if err != nil {
 		return err
 	}
 	if err := s.keyImportedKeys(ctx, box); err != nil {
 		return err
 	}
-	s.gate.Open(box)
+	s.open(box)
 	return nil
 }
 
-// checkedState is how far the tables are. It is an error when the key file does not belong to
-// the database, before anything is written.
-func (s *Store) checkedState(ctx context.Context) (sqldb.State, error) {
-	state, err := s.location.State(ctx, s.database)
-	if err != nil {
-		return "", err
-	}
-	return state, s.location.CheckKey(ctx, s.database.Queries())
+// open opens the gate with the key file of the database.
+func (s *Store) open(box *keyfile.Box) {
+	s.Instance.Gate.Open(box)
+	s.Instance.Gate.SetReason(nil)
 }
 
 // checkUnfinished is an error (schema_older) unless a first run was interrupted before it had
@@ -72,9 +69,9 @@ func (s *Store) checkUnfinished(ctx context.Context) error {
 	if err != nil || check == "" {
 		return err
 	}
-	state, err := s.database.State(ctx)
+	state, err := s.Instance.Database.State(ctx)
 	if err == nil && state == sqldb.StateOlder {
-		err = errSchemaOlder
+		err = instance.ErrSchemaOlder
 	}
 	return err
 }
@@ -82,16 +79,16 @@ func (s *Store) checkUnfinished(ctx context.Context) error {
 // PrepareToRead makes the store usable for a look at what is there, and writes nothing: it is an error unless the
 // database is of this version and its key file is there.
 func (s *Store) PrepareToRead(ctx context.Context) error {
-	state, err := s.location.State(ctx, s.database)
+	state, err := s.Instance.Location.State(ctx, s.Instance.Database)
 	if err == nil && state != sqldb.StateCurrent {
 		err = fault.Unavailable(countersign.CodeUnavailable, "The database is not ready")
 	}
 	if err != nil {
 		return err
 	}
-	box, err := s.location.Load()
+	box, err := s.Instance.Location.Load()
 	if err == nil {
-		s.gate.Open(box)
+		s.open(box)
 	}
 	return err
 }
@@ -100,9 +97,9 @@ func (s *Store) PrepareToRead(ctx context.Context) error {
 // migrated. A database that lacks commits which it acknowledged is a conflict
 // ([sqldb.CodeBehind]).
 func (s *Store) PrepareToServe(ctx context.Context) error {
-	state, err := s.checkedState(ctx)
+	state, err := s.Instance.CheckedState(ctx)
 	if err == nil {
-		err = s.database.Behind()
+		err = s.Instance.Database.Behind()
 	}
 	if err != nil {
 		return err
@@ -120,12 +117,12 @@ func (s *Store) migrateToServe(ctx context.Context) error {
 	_, err := s.Migrate(ctx)
 	switch {
 	case err == nil:
-		s.gate.SetReason(nil)
+		s.Instance.Gate.SetReason(s.Instance.Gate.NotReady())
 	case fault.HasCode(err, backup.CodeRunning):
-		s.gate.SetReason(access.ErrMigrating)
+		s.Instance.Gate.SetReason(errMigrating)
 	case fault.IsUnavailable(err):
-		failed := access.MigrationFailed(err)
-		s.gate.SetReason(failed)
+		failed := migrationFailed(err)
+		s.Instance.Gate.SetReason(failed)
 		return failed
 	}
 	return err
@@ -135,25 +132,12 @@ func (s *Store) migrateToServe(ctx context.Context) error {
 // migrates it while requests are answered. The error is of kind Unavailable
 // ([countersign.CodeMigrating]) then.
 func (s *Store) BeginToServe(ctx context.Context) error {
-	state, err := s.checkedState(ctx)
-	if err == nil && state == sqldb.StateOlder && s.database.Behind() == nil {
-		s.gate.SetReason(access.ErrMigrating)
-		return access.ErrMigrating
+	state, err := s.Instance.CheckedState(ctx)
+	if err == nil && state == sqldb.StateOlder && s.Instance.Database.Behind() == nil {
+		s.Instance.Gate.SetReason(errMigrating)
+		return errMigrating
 	}
 	return s.PrepareToServe(ctx)
-}
-
-// AcceptLoss is PrepareToServe for a database that may lack commits. What it lacks is
-// written into the audit log.
-func (s *Store) AcceptLoss(ctx context.Context, a people.Actor) error {
-	missing := s.database.MissingCommits()
-	s.database.AcceptLoss()
-	if err := s.PrepareToServe(ctx); err != nil || missing == 0 {
-		return err
-	}
-	return s.db.Tx(ctx, func(tx *storedb.DB) error {
-		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionAcceptLoss, Detail: fmt.Sprintf("%d commits are missing", missing)})
-	})
 }
 
 // prepareLater prepares a store whose database was down at the start, as soon
@@ -161,7 +145,7 @@ func (s *Store) AcceptLoss(ctx context.Context, a people.Actor) error {
 // and for a folder that takes its own backup. What it waits for is logged at once and each minute.
 func (s *Store) prepareLater(ctx context.Context) error {
 	var told time.Time
-	for s.gate.Box() == nil {
+	for s.Instance.Gate.Box() == nil {
 		err := s.PrepareToServe(ctx)
 		waits := fault.HasCode(err, backup.CodeRunning)
 		switch {
@@ -198,7 +182,7 @@ func (s *Store) logWaiting(cause error, forBackup bool) {
 // Migrate backs the database up and brings its tables to this version. It
 // returns the backup's path, "" when there was nothing to back up.
 func (s *Store) Migrate(ctx context.Context) (file string, err error) {
-	state, err := s.checkedState(ctx)
+	state, err := s.Instance.CheckedState(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -206,28 +190,24 @@ func (s *Store) Migrate(ctx context.Context) (file string, err error) {
 	case sqldb.StateCurrent:
 		return "", nil
 	case sqldb.StateNewer:
-		return "", errSchemaNewer
+		return "", instance.ErrSchemaNewer
 	case sqldb.StateOlder:
-		made, err := s.Backups.Service.Create(ctx, s.database, backup.CreateOptions{NoMedia: true})
+		made, err := s.Instance.Backups.Service.Create(ctx, s.Instance.Database, backup.CreateOptions{NoMedia: true})
 		if err != nil {
 			return "", err
 		}
 		file = made.File
 		s.log.Info("the database was backed up before its migration", "file", file)
-		s.gate.SetReason(access.ErrMigrating) // also after attempts that failed
+		s.Instance.Gate.SetReason(errMigrating) // also after attempts that failed
 	}
-	return file, s.database.Migrate(ctx)
+	return file, s.Instance.Database.Migrate(ctx)
 }
-
-// Behind is an error of kind Conflict when the database lacks commits that it
-// acknowledged. It can be read, and is not written before the loss is accepted.
-func (s *Store) Behind() error { return s.database.Behind() }
 
 // Migrations lists the steps of the store's tables and which the database has. In a
 // folder that lost its database it is an error, as everywhere.
 func (s *Store) Migrations(ctx context.Context) ([]sqldb.Migration, error) {
-	if _, err := s.location.State(ctx, s.database); err != nil {
+	if _, err := s.Instance.Location.State(ctx, s.Instance.Database); err != nil {
 		return nil, err
 	}
-	return s.database.Migrations(ctx)
+	return s.Instance.Database.Migrations(ctx)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people/peopledb"
@@ -33,7 +34,7 @@ func TestFirstRunMakesTablesAndAKeyFile(t *testing.T) {
 		if err != nil || info.Mode() != 0o600 {
 			t.Errorf("the key file: %v, %v", info, err)
 		}
-		expect.NoError(t, f.Ready(t.Context()))
+		expect.NoError(t, f.Instance.Ready(t.Context()))
 		f.Again(t).MustImport(t, storetest.TwoShops)
 		expect.Equalf(t, f.Rows(t, "items"), 3, "items")
 	})
@@ -52,7 +53,7 @@ func TestManyFirstRunsAtOnce(t *testing.T) {
 		}
 		work.Wait()
 		for _, s := range stores[1:] {
-			if s.Gate().Box() == nil || !s.Gate().Box().Matches(stores[0].Gate().Box().Check()) {
+			if s.Instance.Gate.Box() == nil || !s.Instance.Gate.Box().Matches(stores[0].Instance.Gate.Box().Check()) {
 				t.Error("two of them use different key files")
 			}
 		}
@@ -114,8 +115,8 @@ func TestPrepareByState(t *testing.T) {
 				if !strings.Contains(storetest.MessageOf(err), c.mentions) {
 					t.Errorf("message %q does not mention %q", storetest.MessageOf(err), c.mentions)
 				}
-				if (s.Gate().Box() == nil) != (err != nil) {
-					t.Errorf("a key file is loaded: %t, error %v", s.Gate().Box() != nil, err)
+				if (s.Instance.Gate.Box() == nil) != (err != nil) {
+					t.Errorf("a key file is loaded: %t, error %v", s.Instance.Gate.Box() != nil, err)
 				}
 				storetest.WantError(t, storetest.Unprepared(t, place).PrepareToServe(t.Context()), c.serve)
 			})
@@ -136,7 +137,7 @@ func write(t *testing.T, path, content string) {
 func TestFolderThatCannotBeMade(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	write(t, file, "")
-	_, err := store.Open(t.Context(), store.Options{Dir: filepath.Join(file, "data")})
+	_, err := store.Open(t.Context(), store.Options{Options: instance.Options{Dir: filepath.Join(file, "data")}})
 	storetest.WantError(t, err, "data_folder")
 	if !strings.Contains(storetest.MessageOf(err), "not a directory") {
 		t.Errorf("message %q", storetest.MessageOf(err))
@@ -153,10 +154,10 @@ func TestServerStartsBeforePostgres(t *testing.T) {
 	far.URL = proxy.URL
 	f := storetest.Unprepared(t, far)
 	storetest.WantError(t, f.PrepareToServe(t.Context()), "unavailable")
-	storetest.WantError(t, f.Ready(t.Context()), "unavailable")
+	storetest.WantError(t, f.Instance.Ready(t.Context()), "unavailable")
 	proxy.Restore()
-	f.Start(t, f.Database()) // waits until the keys are held
-	storetest.WantError(t, f.Ready(t.Context()), "")
+	f.Start(t, f.Instance.Database) // waits until the keys are held
+	storetest.WantError(t, f.Instance.Ready(t.Context()), "")
 }
 
 func TestRunEndsWhenTheStoreCannotBeServed(t *testing.T) {
@@ -174,7 +175,7 @@ func TestLogShowsNoSecret(t *testing.T) {
 	far := place
 	far.URL = strings.Replace(proxy.URL, "postgres@", "postgres:geheim@", 1)
 	var log bytes.Buffer
-	f := storetest.New(t, far, storetest.NewClock(), store.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	f := storetest.New(t, far, storetest.NewClock(), store.Options{Options: instance.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}})
 	f.MustImport(t, storetest.TwoShops+storetest.Lines(storetest.PurchaseText("ada", 1, "secret-code")))
 	_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 	actor := f.ActorOf(t, token)

@@ -85,7 +85,7 @@ func (s *Store) CreatePurchase(ctx context.Context, a people.Actor, workspace st
 		if err := rules.CheckSale(&p); err != nil {
 			return err
 		}
-		p.Digest = rules.CodeDigest(s.gate.Box(), p.Code)
+		p.Digest = rules.CodeDigest(s.Instance.Gate.Box(), p.Code)
 		p.ID, err = s.addPurchase(ctx, tx, a, workspace, p)
 		return err
 	})
@@ -137,7 +137,7 @@ func (s *Store) addPurchase(ctx context.Context, tx *storedb.DB, a people.Actor,
 	if err != nil {
 		return 0, err
 	}
-	if err := s.gate.SameKeyFile(ctx, tx); err != nil {
+	if err := s.Instance.Gate.SameKeyFile(ctx, tx.Queries); err != nil {
 		return 0, err
 	}
 	return id, people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionCreatePurchase, Workspace: workspace, Subject: idText(id)})

@@ -98,7 +98,7 @@ func TestRestorePurchase(t *testing.T) {
 		f.MustImport(t, storetest.SoldCodes()+storetest.Lines(storetest.PurchaseText("ada", 1, "dated", `"state":"charged_back"`, `"state_at":"2026-10-02T23:59:59Z"`)))
 		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		f = f.WithCache(t)
-		f.Start(t, f.Database())
+		f.Start(t, f.Instance.Database)
 		actor := f.ActorOf(t, token)
 		cases := []struct{ code, want, before string }{
 			{"CODE-1-refunded", "", "refunded since an unknown time"},
@@ -159,7 +159,7 @@ func TestSetPurchase(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		_, token := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		f = f.WithCache(t)
-		f.Start(t, f.Database())
+		f.Start(t, f.Instance.Database)
 		actor := f.ActorOf(t, token)
 		for i, c := range cases {
 			code := "code-" + storetest.Text(i)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -18,6 +18,7 @@ import (
 
 // RekeyPlan describes what a new key file would cost.
 type RekeyPlan struct {
+	instance.Lost
 	// Dropped are the keys whose values can't be shown again afterwards. They go on
 	// working, but for those in Ended.
 	Dropped []Key
@@ -28,12 +29,6 @@ type RekeyPlan struct {
 	// LicenseKey is the id of the key that signs licenses when it can't be opened any
 	// more. Licenses that it has signed stay good; a new key signs the next ones.
 	LicenseKey string
-	// Users are the e-mails of users whose authenticator app stops working. Their recovery
-	// codes still sign in.
-	Users []string
-	// BackupPlace is where scheduled backups were written to, when only the lost key file can open
-	// that. The schedule is switched off.
-	BackupPlace string
 }
 
 // Working are the dropped keys that still work.
@@ -51,7 +46,7 @@ func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 	if err := s.rekeyable(ctx); err != nil {
 		return RekeyPlan{}, err
 	}
-	old, err := s.location.Old(ctx, s.db.Queries)
+	old, err := s.Instance.Location.Old(ctx, s.db.Queries)
 	if err != nil {
 		return RekeyPlan{}, err
 	}
@@ -77,18 +72,12 @@ func (s *Store) PlanRekey(ctx context.Context) (RekeyPlan, error) {
 	if plan.LicenseKey, err = licensing.LostKey(ctx, s.db, old); err != nil {
 		return RekeyPlan{}, err
 	}
-	if plan.BackupPlace, err = backup.LostPlace(ctx, s.db.Queries, old); err != nil {
-		return RekeyPlan{}, err
-	}
-	plan.Users, err = people.LostTOTP(ctx, &s.db.DB, old)
+	plan.Lost, err = s.Instance.Lost(ctx, old)
 	return plan, err
 }
 
 func (s *Store) rekeyable(ctx context.Context) error {
-	if err := s.location.Replaceable(); err != nil {
-		return err
-	}
-	state, err := s.location.State(ctx, s.database)
+	state, err := s.Instance.Replaceable(ctx)
 	if err != nil {
 		return err
 	}
@@ -104,38 +93,25 @@ func (s *Store) rekeyable(ctx context.Context) error {
 // It computes the digests of all purchase codes again. It encrypts sealed values again
 // if the old key file is there, and deletes them otherwise.
 func (s *Store) Rekey(ctx context.Context, a people.Actor) (RekeyPlan, error) {
-	if err := access.May(a, access.Administer); err != nil {
+	if err := access.May(a, access.Operate); err != nil {
 		return RekeyPlan{}, err
 	}
 	plan, err := s.PlanRekey(ctx)
 	if err != nil {
 		return RekeyPlan{}, err
 	}
-	fresh, err := s.location.Rekey(ctx, s.database, func(q sqldb.Queries, old, fresh *keyfile.Box) error {
+	detail := fmt.Sprintf("%d key values deleted", len(plan.Dropped))
+	err = s.Instance.Rekey(ctx, a, detail, func(q sqldb.Queries, old, fresh *keyfile.Box) error {
 		tx := storedb.In(q)
 		if err := replaceKey(ctx, tx, old, fresh); err != nil {
 			return err
 		}
-		if err := licensing.ResealKeys(ctx, tx, old, fresh, s.timestamp()); err != nil {
-			return err
-		}
-		if err := backup.Reseal(ctx, q, old, fresh); err != nil {
-			return err
-		}
-		detail := fmt.Sprintf("%d key values deleted", len(plan.Dropped))
-		checked, err := people.Rekey(ctx, &tx.DB, old, fresh, s.now())
-		if err != nil {
-			return err
-		}
-		if !checked {
-			detail += "; the head of the audit log's seals could not be checked"
-		}
-		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionRekey, Detail: detail})
+		return licensing.ResealKeys(ctx, tx, old, fresh, s.timestamp())
 	})
 	if err != nil {
 		return RekeyPlan{}, err
 	}
-	s.gate.Open(fresh)
+	s.Instance.Gate.SetReason(nil)
 	return plan, nil
 }
 

@@ -33,7 +33,7 @@ func newRekeyable(t *testing.T, place dbtest.DB) rekeyable {
 	r.tokens["imported"] = "bobs-key-0123456789"
 	_, r.tokens["plain"] = r.MustCreate(t, store.NewKey{Workspace: "ada", Name: "plain"})
 	k, first := r.MustCreate(t, store.NewKey{Workspace: "ada", Name: "rotated"})
-	_, second, err := r.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour)
+	_, second, err := r.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour, "")
 	must.Do(t, err)
 	r.tokens["rotated"], r.tokens["rotated before"] = second, first
 	return r
@@ -127,7 +127,7 @@ func TestRekey(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			storetest.TwoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
 				r := newRekeyable(t, place)
-				old := r.Gate().Box().Check()
+				old := r.Instance.Gate.Box().Check()
 				c.before(t, place)
 				aside := keyFiles(t, place.Dir)
 				f := r.unlocked(t)
@@ -153,7 +153,7 @@ func TestRekey(t *testing.T) {
 					r.wantShown(t, g, code)
 				}
 				files := keyFiles(t, place.Dir)
-				if len(files) != 1+c.kept || files[0] == old || files[0] != f.Gate().Box().Check() {
+				if len(files) != 1+c.kept || files[0] == old || files[0] != f.Instance.Gate.Box().Check() {
 					t.Errorf("key files %q", files)
 				}
 				if c.kept == 1 && files[1] != aside[0] {

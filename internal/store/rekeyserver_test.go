@@ -48,8 +48,8 @@ func TestServerThatMissedARekeyStops(t *testing.T) {
 	far.URL = proxy.URL
 	server := storetest.Prepared(t, far)
 	lost := make(chan struct{}, 100)
-	server.Database().Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() { lost <- struct{}{} }, Live: func() {}})
-	live := storetest.FeedLive(server.Database())
+	server.Instance.Database.Watch(sqldb.Watcher{Changed: func(string, string) {}, Lost: func() { lost <- struct{}{} }, Live: func() {}})
+	live := storetest.FeedLive(server.Instance.Database)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(t.Context()) }()
 	storetest.Await(t, live)
@@ -67,7 +67,7 @@ func TestServerStopsWhenItsKeyFileWasReplaced(t *testing.T) {
 	storetest.TwoShopsStore.Engines(t, func(t *testing.T, place dbtest.DB) {
 		r := newRekeyable(t, place)
 		server := r.Again(t)
-		live := storetest.FeedLive(server.Database())
+		live := storetest.FeedLive(server.Instance.Database)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		ended := make(chan error, 1)
@@ -81,7 +81,7 @@ func TestServerStopsWhenItsKeyFileWasReplaced(t *testing.T) {
 		storetest.WantError(t, err, "unavailable")
 		_, err = server.Validation.Validate(t.Context(), actor, "Code-A")
 		storetest.WantError(t, err, "unavailable")
-		storetest.WantError(t, server.Ready(t.Context()), "unavailable")
+		storetest.WantError(t, server.Instance.Ready(t.Context()), "unavailable")
 	})
 }
 

@@ -33,7 +33,7 @@ func whileWaiting(t *testing.T, f *storetest.Fixture, act func(*storedb.DB) erro
 	entered, free, ended := make(chan struct{}), make(chan struct{}), make(chan error, connections)
 	hold := func(until chan struct{}, then func(*storedb.DB) error) {
 		go func() {
-			ended <- storedb.New(f.Database()).Tx(t.Context(), func(tx *storedb.DB) error {
+			ended <- storedb.New(f.Instance.Database).Tx(t.Context(), func(tx *storedb.DB) error {
 				entered <- struct{}{}
 				<-until
 				return then(tx)
@@ -48,7 +48,7 @@ func whileWaiting(t *testing.T, f *storetest.Fixture, act func(*storedb.DB) erro
 	}
 	called := make(chan error, 1)
 	go func() { called <- call() }()
-	for f.Database().Status().WritesWaiting == 0 && len(called) == 0 {
+	for f.Instance.Database.Status().WritesWaiting == 0 && len(called) == 0 {
 		runtime.Gosched()
 	}
 	expect.Equalf(t, len(called), 0, "it did not wait for a connection that writes")
@@ -79,7 +79,7 @@ func TestRightsCountWhenSomethingIsWritten(t *testing.T) {
 				_, _, err := f.CreateKey(ctx, owner, store.NewKey{Workspace: "ada", Name: "late"})
 				return err
 			},
-			"RotateKey": func() error { _, _, err := f.RotateKey(ctx, owner, k.ID, 0); return err },
+			"RotateKey": func() error { _, _, err := f.RotateKey(ctx, owner, k.ID, 0, ""); return err },
 			"Invite": func() error {
 				_, _, err := f.Invite(ctx, owner, "ada", "later@home.example", store.RoleOwner)
 				return err

@@ -106,7 +106,7 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			}},
 			"Media.RemoveProfile": {"owner", func(a people.Actor) error { _, err := f.Media.RemoveProfile(ctx, a, "ada", media.Avatar); return err }},
 			"EditItem": {"manager", func(a people.Actor) error {
-				_, err := f.EditItem(ctx, a, 1, func(i *store.Item, _ string) error { return from(`{"name":"Rain"}`)(i) })
+				_, err := f.EditItem(ctx, a, 1, "", func(i *store.Item, _ string) error { return from(`{"name":"Rain"}`)(i) })
 				return err
 			}},
 			"PublishItems": {"manager", func(a people.Actor) error { _, err := f.PublishItems(ctx, a, "ada", []int64{1}); return err }},
@@ -154,8 +154,7 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 			}},
 			"RevealKey":     {"owner", func(a people.Actor) error { _, _, err := f.RevealKey(ctx, a, k.ID); return err }},
 			"KeyForCall":    {"manager", func(a people.Actor) error { _, err := f.KeyForCall(ctx, a, k.ID, ""); return err }},
-			"RotateKey":     {"owner", func(a people.Actor) error { _, _, err := f.RotateKey(ctx, a, k.ID, 0); return err }},
-			"RotateSeenKey": {"owner", func(a people.Actor) error { _, _, err := f.RotateSeenKey(ctx, a, k.ID, 0, ""); return err }},
+			"RotateKey":     {"owner", func(a people.Actor) error { _, _, err := f.RotateKey(ctx, a, k.ID, 0, ""); return err }},
 			"RevokeKey":     {"owner", func(a people.Actor) error { _, err := f.RevokeKey(ctx, a, k.ID); return err }},
 			"RestoreKey":    {"owner", func(a people.Actor) error { _, err := f.RestoreKey(ctx, a, k.ID); return err }},
 			"SetKeyExpiry": {"owner", func(a people.Actor) error {

@@ -196,7 +196,7 @@ func (s *Store) setWorkspace(ctx context.Context, a people.Actor, username strin
 
 // WorkspaceAudit is the audit log of one workspace, for everybody who sees the workspace.
 func (s *Store) WorkspaceAudit(username string) *people.AuditLog {
-	return s.people.AuditLog.Of(username, func(ctx context.Context, a people.Actor) error {
+	return s.Instance.Audit.Of(username, func(ctx context.Context, a people.Actor) error {
 		_, err := s.workspace(ctx, a, username, access.View)
 		return err
 	})

@@ -6,12 +6,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -56,12 +56,11 @@ func May(a people.Actor, what Permission) error {
 	return fault.Forbidden("not_allowed", "Not allowed. A program with API credentials may read, change and publish settings")
 }
 
-// Guard holds the key file of an addon and how far it is set up. The services ask it first. Its
+// Guard is the gate of an addon, with what its services check and write in each act. Its
 // methods may be called from many goroutines.
 type Guard struct {
-	keyfile.Current // none until the key file is known
-	Now             func() time.Time
-	state           atomic.Pointer[State]
+	*instance.Gate
+	Now func() time.Time
 }
 
 // May returns an error unless an actor has a permission and the addon is ready.
@@ -74,13 +73,6 @@ func (g *Guard) May(a people.Actor, what Permission) error {
 
 // Timestamp is the present time for the database.
 func (g *Guard) Timestamp() sqldb.Time { return sqldb.Time{Time: g.Now()} }
-
-// SameKeyFile makes sure, at the end of a transaction that wrote something encrypted
-// with the key file, that the database still belongs to it. Otherwise it returns
-// [keyfile.ErrReplaced].
-func (g *Guard) SameKeyFile(ctx context.Context, tx *addondb.DB) error {
-	return keyfile.Same(ctx, tx.Queries, g.Box())
-}
 
 // The actions that the addon's own services write into the audit log: noun.verb.
 const (
@@ -127,9 +119,6 @@ const (
 	ActionLicenseForget        people.Action = "license.forget"
 	ActionLicenseForgetCode    people.Action = "license.forget_code"
 	ActionAddonUpdate          people.Action = "addon.update"
-	ActionAddonAcceptLoss      people.Action = "addon.accept_loss"
-	ActionAddonRekey           people.Action = "addon.rekey"
-	ActionAddonMove            people.Action = "addon.move"
 	ActionUpdateTokenCreate    people.Action = "update_token.create"
 	ActionWebhookAdd           people.Action = "webhook.add"
 	ActionWebhookEdit          people.Action = "webhook.edit"
@@ -155,7 +144,7 @@ var actions = []people.Action{
 	ActionCustomerMerge, ActionCustomerErase,
 	ActionGrantAdd, ActionGrantEnd, ActionAlertDismiss, ActionPurchaseReview,
 	ActionLicenseMake, ActionLicenseMove, ActionLicenseRevoke, ActionLicenseCheck, ActionLicenseForget, ActionLicenseForgetCode,
-	ActionAddonUpdate, ActionAddonAcceptLoss, ActionAddonRekey, ActionAddonMove,
+	ActionAddonUpdate,
 	ActionUpdateTokenCreate,
 	ActionWebhookAdd, ActionWebhookEdit, ActionWebhookPause, ActionWebhookResume, ActionWebhookReveal, ActionWebhookRotate,
 	ActionWebhookRemove, ActionWebhookPing, ActionWebhookReplay,
@@ -163,7 +152,9 @@ var actions = []people.Action{
 
 // Actions lists the actions that an addon's audit log may hold, for front ends that have
 // words for them.
-func Actions() []people.Action { return slices.Concat(people.Actions(), backup.Actions(), actions) }
+func Actions() []people.Action {
+	return slices.Concat(people.Actions(), backup.Actions(), instance.Actions(keyfile.Addon), actions)
+}
 
 // Audit writes an entry of the audit log in the transaction of what it describes. An
 // action that is not in the list is an error.

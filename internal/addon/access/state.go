@@ -3,7 +3,9 @@ package access
 import (
 	"time"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 )
 
 // State describes how far an addon is set up.
@@ -21,22 +23,29 @@ const (
 	StateNewer State = "newer"
 )
 
-// Why an addon can't be used.
+// Why an addon can't be used: the reasons of its gate.
 var (
 	ErrUpdateNeeded = fault.WithRetry(fault.Unavailable(fault.CodeUpdateNeeded, "The addon is not set up yet"), 10*time.Second)
 	ErrOutdated     = fault.WithRetry(fault.Unavailable(fault.CodeUpdateNeeded, "This version of the addon has to update its database first"), 10*time.Second)
-	ErrNewer        = fault.Conflict("schema_newer", "This database was written by a newer version of countersign; install that version or a later one")
-	ErrNotPrepared  = fault.WithRetry(fault.Unavailable("unavailable", "The addon's database is not ready yet"), 2*time.Second)
 )
 
 // SetState notes how far the addon is set up.
-func (g *Guard) SetState(s State) { g.state.Store(&s) }
+func (g *Guard) SetState(s State) {
+	g.SetReason(map[State]*countersign.Error{StateNew: ErrUpdateNeeded, StateOutdated: ErrOutdated, StateNewer: instance.ErrSchemaNewer}[s])
+}
 
 // State returns how far the addon was set up when that was last read, "" when it is not known
 // yet.
 func (g *Guard) State() State {
-	if s := g.state.Load(); s != nil {
-		return *s
+	switch g.Reason() {
+	case nil:
+		return StateReady
+	case ErrUpdateNeeded:
+		return StateNew
+	case ErrOutdated:
+		return StateOutdated
+	case instance.ErrSchemaNewer:
+		return StateNewer
 	}
 	return ""
 }
@@ -44,21 +53,3 @@ func (g *Guard) State() State {
 // Installed reports whether an update has run, so that there are users, settings and
 // credentials, also those of an earlier version.
 func (g *Guard) Installed() bool { return g.State() == StateReady || g.State() == StateOutdated }
-
-// Ready returns why the services can't be used now, nil when they can.
-func (g *Guard) Ready() error {
-	switch g.State() {
-	case StateReady:
-		if !g.InForce() {
-			return ErrNotPrepared
-		}
-		return nil
-	case StateNew:
-		return ErrUpdateNeeded
-	case StateOutdated:
-		return ErrOutdated
-	case StateNewer:
-		return ErrNewer
-	}
-	return ErrNotPrepared
-}

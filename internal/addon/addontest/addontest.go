@@ -18,6 +18,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -47,7 +48,7 @@ func optionsOf(at dbtest.DB, o addon.Options) addon.Options {
 func NewTemplate(at time.Time, more ...func(context.Context, *addon.Addon) error) *dbtest.Template {
 	return dbtest.NewTemplate(func(db dbtest.DB) error {
 		ctx := context.Background()
-		a, err := addon.Open(ctx, optionsOf(db, addon.Options{Now: func() time.Time { return at }}))
+		a, err := addon.Open(ctx, optionsOf(db, addon.Options{Options: instance.Options{Now: func() time.Time { return at }}}))
 		if err != nil {
 			return err
 		}
@@ -76,7 +77,7 @@ func Open(t testing.TB, at dbtest.DB, o addon.Options) *addon.Addon {
 // openDatabase opens the database of an addon as another process would.
 func openDatabase(t testing.TB, at dbtest.DB) *sqldb.DB {
 	t.Helper()
-	return must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, addon.DatabaseName), Schemas: addondb.Schemas}))(t)
+	return must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, addon.Product.DatabaseName()), Schemas: addondb.Schemas}))(t)
 }
 
 // Database opens the database of an addon as another process would, and closes it with the test.
@@ -103,7 +104,7 @@ type Fixture struct {
 func New(t testing.TB, at dbtest.DB, c *dbtest.Clock) *Fixture {
 	t.Helper()
 	f := &Fixture{Clock: c, At: at, Log: &bytes.Buffer{}}
-	f.Addon = Open(t, at, addon.Options{Now: c.Now, Log: slog.New(slog.NewTextHandler(f.Log, nil)), AllowPrivate: Loopback})
+	f.Addon = Open(t, at, addon.Options{Options: instance.Options{Now: c.Now, Log: slog.New(slog.NewTextHandler(f.Log, nil))}, AllowPrivate: Loopback})
 	return f
 }
 
@@ -171,7 +172,7 @@ func UpdateUntil(step string, place dbtest.DB, now time.Time) error {
 		return err
 	}
 	ctx := context.Background()
-	a, err := addon.Open(ctx, optionsOf(place, addon.Options{Now: func() time.Time { point(); return now }}))
+	a, err := addon.Open(ctx, optionsOf(place, addon.Options{Options: instance.Options{Now: func() time.Time { point(); return now }}}))
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (f *Fixture) View(t testing.TB) *iap.Published {
 // Audits lists the audit log, oldest first: action, subject, before -> after.
 func (f *Fixture) Audits(t testing.TB) []string {
 	t.Helper()
-	lines := must.Get(f.AuditLog().Audit(t.Context(), Operator, people.AuditFilter{Limit: 500}))(t)
+	lines := must.Get(f.Instance.Audit.Audit(t.Context(), Operator, people.AuditFilter{Limit: 500}))(t)
 	texts := make([]string, len(lines))
 	for i, l := range lines {
 		texts[len(lines)-1-i] = fmt.Sprintf("%s %s %s [%s]: %s -> %s", l.Actor, l.Action, l.Subject, l.Face, l.Before, l.After)

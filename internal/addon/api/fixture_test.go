@@ -19,6 +19,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/settings"
 	"github.com/countersign/countersign/internal/addon/usertoken"
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -55,7 +56,7 @@ func newSite(t testing.TB, at dbtest.DB) *site { return newSiteAt(t, at, "") }
 func newSiteAt(t testing.TB, at dbtest.DB, playURL string) *site {
 	t.Helper()
 	s := &site{dir: at.Dir, clock: dbtest.NewClock(today.Add(-time.Hour))} // the server was started before what the scripts do
-	s.Addon = addontest.Open(t, at, addon.Options{Now: s.clock.Now, PlayURL: playURL})
+	s.Addon = addontest.Open(t, at, addon.Options{Options: instance.Options{Now: s.clock.Now}, PlayURL: playURL})
 	s.clock.Move(time.Hour)
 	var err error
 	s.setupToken, _, err = s.Setup.NewLink(t.Context(), operator)
@@ -187,7 +188,7 @@ func check(t testing.TB, err error) {
 // again opens the same addon once more, as another process would.
 func again(t testing.TB, at dbtest.DB) *addon.Addon {
 	t.Helper()
-	a := addontest.Open(t, at, addon.Options{Now: now})
+	a := addontest.Open(t, at, addon.Options{Options: instance.Options{Now: now}})
 	check(t, a.Prepare(t.Context()))
 	return a
 }

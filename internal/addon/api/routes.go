@@ -56,7 +56,7 @@ func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 	handle("GET /openapi.json", openAPI)
 	handle("GET /api-addons/openapi.json", openAPI)
 	handle("GET /healthz", web.Healthz())
-	handle("GET /readyz", web.Readyz(f.addon.Ready))
+	handle("GET /readyz", web.Readyz(f.addon.Instance.Ready))
 	return mux
 }
 

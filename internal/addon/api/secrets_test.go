@@ -31,15 +31,15 @@ func (s *site) secrets(t *testing.T) map[string]string {
 	check(t, json.Unmarshal([]byte(s.serviceAccountFile), &file))
 	_, second, err := s.Credentials.Create(ctx, operator, "A second pair")
 	check(t, err)
-	user, err := s.People().CreateAdministrator(ctx, operator, "ana@cafe.example", "correct horse battery")
+	user, err := s.Instance.People.CreateAdministrator(ctx, operator, "ana@cafe.example", "correct horse battery")
 	check(t, err)
 	ana := user.Actor(people.Origin{})
-	totp, err := s.People().BeginTOTP(ctx, ana, "correct horse battery", "Countersign addon")
+	totp, err := s.Instance.People.BeginTOTP(ctx, ana, "correct horse battery", "Countersign addon")
 	check(t, err)
-	signInLink, _, err := s.People().NewSignInLink(ctx, operator, user.Email)
+	signInLink, _, err := s.Instance.People.NewSignInLink(ctx, operator, user.Email)
 	check(t, err)
 	session := "ZmFrZS1zZXNzaW9uLXRva2VuLW9mLWFuYS0wMDAwMQ"
-	check(t, s.People().SaveSession(ctx, session, people.SavedSession{
+	check(t, s.Instance.People.SaveSession(ctx, session, people.SavedSession{
 		User: user.ID, Generation: user.Generation, Data: []byte("data of ana's session"), Expires: today.AddDate(0, 0, 1),
 	}))
 	webToken, _, err := s.Setup.NewWebToken(ctx, operator)

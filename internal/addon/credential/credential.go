@@ -143,7 +143,7 @@ func (s *Service) CreateIn(ctx context.Context, tx *addondb.DB, actor people.Act
 	if err != nil {
 		return Credential{}, values, err
 	}
-	if err := s.guard.SameKeyFile(ctx, tx); err != nil {
+	if err := s.guard.SameKeyFile(ctx, tx.Queries); err != nil {
 		return Credential{}, values, err
 	}
 	if err := endDismissal(ctx, tx); err != nil {
@@ -200,7 +200,7 @@ func (s *Service) Rotate(ctx context.Context, actor people.Actor, id int64) (Cre
 		before := c.KeyHint
 		values = s.setValues(c)
 		c.RotatedAt = s.guard.Timestamp()
-		if err := s.guard.SameKeyFile(ctx, tx); err != nil {
+		if err := s.guard.SameKeyFile(ctx, tx.Queries); err != nil {
 			return people.Event{}, err
 		}
 		return people.Event{Action: access.ActionCredentialRotate, Before: before, After: c.KeyHint}, tx.UpdateCredential(ctx, *c)

@@ -22,6 +22,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/hook"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
@@ -65,7 +66,7 @@ func open(ctx context.Context, at dbtest.DB, now func() time.Time) (*process, er
 	p := &process{place: at, database: db, log: &bytes.Buffer{}}
 	log := slog.New(slog.NewTextHandler(p.log, nil))
 	p.queue = jobs.New(db, now, log)
-	guard := &access.Guard{Now: now}
+	guard := &access.Guard{Gate: instance.NewGate(keyfile.Addon), Now: now}
 	guard.Open(box)
 	guard.SetState(access.StateReady)
 	var watcher sqldb.Watcher

@@ -75,7 +75,7 @@ func (s *Service) RotateSecret(ctx context.Context, a people.Actor, id int64, ov
 			w.OldSealed, w.OldUntil = w.SecretSealed, sqldb.Time{Time: now.Add(overlap)}
 		}
 		w.SecretSealed, w.RotatedAt = s.guard.Box().Seal(secretPurpose(id), secret), sqldb.Time{Time: now}
-		return people.Event{Action: access.ActionWebhookRotate, Detail: "overlap " + overlap.String()}, s.guard.SameKeyFile(ctx, tx)
+		return people.Event{Action: access.ActionWebhookRotate, Detail: "overlap " + overlap.String()}, s.guard.SameKeyFile(ctx, tx.Queries)
 	})
 	if err != nil {
 		return Webhook{}, "", err

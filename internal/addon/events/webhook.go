@@ -118,7 +118,7 @@ func (s *Service) AddWebhook(ctx context.Context, a people.Actor, address string
 		if err := tx.UpdateWebhook(ctx, w); err != nil {
 			return err
 		}
-		if err := s.guard.SameKeyFile(ctx, tx); err != nil {
+		if err := s.guard.SameKeyFile(ctx, tx.Queries); err != nil {
 			return err
 		}
 		return s.guard.Audit(ctx, tx, a, people.Event{Action: access.ActionWebhookAdd, Subject: webhookName(w), After: typesText(w)})

@@ -96,7 +96,7 @@ func (s *Service) PutAccount(ctx context.Context, tx *addondb.DB, current string
 	if err != nil {
 		return "", "", err
 	}
-	return strconv.FormatInt(row, 10), "", s.guard.SameKeyFile(ctx, tx)
+	return strconv.FormatInt(row, 10), "", s.guard.SameKeyFile(ctx, tx.Queries)
 }
 
 // accountPurpose binds a sealed file to its row.

@@ -187,7 +187,7 @@ func TestSealedFilesDontShowInTheDatabaseFile(t *testing.T) {
 	_, pair, err := f.Credentials.Create(t.Context(), operator, "second")
 	must.Do(t, err)
 	middle := strings.Split(addontest.PrivateKey(addontest.Key()), "\n")[5]
-	for _, name := range []string{addon.DatabaseName, addon.DatabaseName + "-wal"} {
+	for _, name := range []string{addon.Product.DatabaseName(), addon.Product.DatabaseName() + "-wal"} {
 		content := must.Get(os.ReadFile(filepath.Join(f.At.Dir, name)))(t)
 		for _, secret := range []string{middle, pair.Secret, pair.Key} {
 			if strings.Contains(string(content), secret) {

@@ -78,7 +78,7 @@ func (s *Service) keepCode(ctx context.Context, tx *addondb.DB, c storedCode) (i
 	if err != nil {
 		return 0, err
 	}
-	return id, s.guard.SameKeyFile(ctx, tx)
+	return id, s.guard.SameKeyFile(ctx, tx.Queries)
 }
 
 // codePurpose binds a sealed code to what is shown of it.

@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -159,7 +160,7 @@ func TestTheStoresAddressIsSavedOnceItHasAnsweredForTheCode(t *testing.T) {
 func TestChangingTheAddressAloneNeedsThePassword(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		const password, address = "four quiet green words", "https://store.example"
-		admin := must.Get(f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password))(t)
+		admin := must.Get(f.Instance.People.CreateAdministrator(t.Context(), operator, "ana@site.example", password))(t)
 		ana := people.Actor{Kind: people.KindUser, ID: admin.Email, User: admin.ID, Administrator: true, Face: people.FacePage, Addr: client}
 		for _, wrong := range []string{"", "four quiet green birds"} {
 			if err := f.Licenses.SetStore(t.Context(), ana, address, wrong); addontest.CodeOf(err) != "password_wrong" || mustKnow(t, f).Store != "" {
@@ -258,7 +259,7 @@ func TestWhatIsEchoedByAStrangerIsNotLogged(t *testing.T) {
 func TestNothingIsSentToAPrivateAddress(t *testing.T) {
 	t.Parallel()
 	at := dbtest.New(t, dbtest.SQLite)
-	a := must.Get(addon.Open(t.Context(), addon.Options{Dir: at.Dir, HashCost: people.TestCost}))(t)
+	a := must.Get(addon.Open(t.Context(), addon.Options{Options: instance.Options{Dir: at.Dir, HashCost: people.TestCost}}))(t)
 	t.Cleanup(func() { _ = a.Close() })
 	must.Get(a.Setup.Update(t.Context(), operator, nil))(t)
 	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)

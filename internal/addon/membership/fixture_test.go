@@ -21,6 +21,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
@@ -129,7 +130,7 @@ func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
 		(*store).clock = func() time.Time { return f.clock.Now().Truncate(time.Second) }
 	}
 	f.selling = iap.Selling{Enabled: true, Application: application, ServiceAccount: []byte("{}"), Packages: map[string]int64{"silver_monthly": silver, "gold_monthly": gold}}
-	guard := &access.Guard{Now: f.now}
+	guard := &access.Guard{Gate: instance.NewGate(keyfile.Addon), Now: f.now}
 	guard.Open(box)
 	guard.SetState(access.StateReady)
 	f.Service = New(Options{DB: addondb.New(db), Guard: guard, Log: slog.New(slog.DiscardHandler)})

@@ -45,7 +45,7 @@ func (s *Service) Receive(ctx context.Context, n play.Notification, body []byte)
 		if err := s.ReceiveIn(ctx, tx, selling, n, body, 0); err != nil {
 			return err
 		}
-		return s.guard.SameKeyFile(ctx, tx)
+		return s.guard.SameKeyFile(ctx, tx.Queries)
 	})
 }
 

@@ -53,7 +53,7 @@ var acts = frame.AuditWords(map[people.Action]string{
 
 func (p *Pages) auditLog() frame.AuditLog {
 	return frame.AuditLog{
-		Log: p.addon.People().AuditLog, Path: pathAudit, Crumbs: crumbs(), Nouns: auditNouns, Words: acts,
+		Log: p.addon.Instance.Audit, Path: pathAudit, Crumbs: crumbs(), Nouns: auditNouns, Words: acts,
 		Lead: "All changes by pages, command line and API: who, what, when and from where.",
 	}
 }

@@ -184,7 +184,7 @@ func (p *Pages) revealCredential(w http.ResponseWriter, r *frame.Request, c cred
 		Consequence: "The API key and the API secret of “" + c.Label + "” are shown on the next page. This is recorded in the audit log.",
 		Path:        credentialPath(c) + "/reveal", Label: "Reveal", Cancel: credentialPath(c), Safe: true, Fields: []frame.Field{field},
 		Form: frame.WithPassword(func(password string) error {
-			if err := p.addon.People().CheckPassword(r.Context(), r.Actor, password); err != nil {
+			if err := p.addon.Instance.People.CheckPassword(r.Context(), r.Actor, password); err != nil {
 				return err
 			}
 			_, credentials, err := p.addon.Credentials.Reveal(r.Context(), r.Actor, c.ID)
@@ -212,7 +212,7 @@ func (p *Pages) rotateCredential(w http.ResponseWriter, r *frame.Request, c cred
 		Path:        credentialPath(c) + "/rotate", Label: "Rotate", Cancel: credentialPath(c),
 		Fields: []frame.Field{{Name: "ends", Kind: frame.Hidden, Value: c.Key}, frame.PasswordField(nil)},
 		Form: frame.WithPassword(func(password string) error {
-			if err := p.addon.People().CheckPassword(r.Context(), r.Actor, password); err != nil {
+			if err := p.addon.Instance.People.CheckPassword(r.Context(), r.Actor, password); err != nil {
 				return err
 			}
 			c, credentials, err := p.addon.Credentials.Rotate(r.Context(), r.Actor, c.ID)

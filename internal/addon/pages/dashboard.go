@@ -55,7 +55,7 @@ func (p *Pages) showDashboard(w http.ResponseWriter, r *frame.Request) error {
 	if d.view, err = p.addon.IAP.Published(ctx); err != nil {
 		return err
 	}
-	if d.recent, err = p.addon.People().Audit(ctx, r.Actor, people.AuditFilter{Limit: 5}); err != nil {
+	if d.recent, err = p.addon.Instance.People.Audit(ctx, r.Actor, people.AuditFilter{Limit: 5}); err != nil {
 		return err
 	}
 	return p.frame.Show(w, r, frame.Page{Title: "Dashboard", Action: d.main(), Body: dashboardView(d), Lead: d.lead()})

@@ -311,5 +311,5 @@ func (d *draft) blockingErrors() bool {
 
 // lastChange says who changed the draft last and when, "" when that is not known.
 func (p *Pages) lastChange(r *frame.Request) string {
-	return frame.LastAct(r, p.addon.People().AuditLog, "settings")
+	return frame.LastAct(r, p.addon.Instance.Audit, "settings")
 }

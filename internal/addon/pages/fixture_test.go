@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/countersign/countersign/internal/webtest"
@@ -55,7 +56,7 @@ func newSiteAt(t *testing.T, at dbtest.DB, playURL string, with func(*frame.Opti
 			t.Log(s.log)
 		}
 	})
-	s.Addon = addontest.Open(t, at, addon.Options{Log: log, Now: s.clock.Now, AllowPrivate: addontest.Loopback, PlayURL: playURL})
+	s.Addon = addontest.Open(t, at, addon.Options{Options: instance.Options{Log: log, Now: s.clock.Now}, AllowPrivate: addontest.Loopback, PlayURL: playURL})
 	_ = s.Prepare(t.Context()) // says in an empty place that there is no addon
 	o := pages.FrameOptions(s.Addon)
 	o.Log, o.Now = log, s.clock.Now
@@ -75,7 +76,7 @@ func newSiteAt(t *testing.T, at dbtest.DB, playURL string, with func(*frame.Opti
 
 // updatedSite is a site after its first update, with an administrator.
 var updatedSite = addontest.NewTemplate(noon, func(ctx context.Context, a *addon.Addon) error {
-	_, err := a.People().CreateAdministrator(ctx, operator, email, password)
+	_, err := a.Instance.People.CreateAdministrator(ctx, operator, email, password)
 	return err
 })
 
@@ -92,7 +93,7 @@ func opened(t *testing.T, at dbtest.DB) *site {
 func (s *site) install(t *testing.T) {
 	t.Helper()
 	must.Get(s.Setup.Update(t.Context(), operator, nil))(t)
-	must.Get(s.People().CreateAdministrator(t.Context(), operator, email, password))(t)
+	must.Get(s.Instance.People.CreateAdministrator(t.Context(), operator, email, password))(t)
 }
 
 // engines runs fn with an updated site on both engines.

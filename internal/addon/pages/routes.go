@@ -25,7 +25,7 @@ func New(o Options) *http.ServeMux {
 // the clock and what --base-url says.
 func FrameOptions(a *addon.Addon) frame.Options {
 	return frame.Options{
-		People: a.People(), Installed: a.Installed, Known: known(a), Brand: "Countersign addon", Command: "countersign addon",
+		People: a.Instance.People, Installed: a.Installed, Known: known(a), Brand: "Countersign addon", Command: "countersign addon",
 		Home: PathDashboard, SignIn: PathSignIn, Account: PathAccount, UpdatePage: PathUpdate, SetupFile: setup.LinkFile,
 		Menu: menu(), DocsFolder: "/api-addons", CheckupBanner: func(r *frame.Request) frame.Banner { return banner(r, a) },
 	}
@@ -37,7 +37,7 @@ func known(a *addon.Addon) func() error {
 		if a.State() != "" {
 			return nil
 		}
-		return a.Ready(context.Background())
+		return a.Instance.Ready(context.Background())
 	}
 }
 

@@ -216,7 +216,7 @@ func TestFormsThatCanNotBeReadAreRefused(t *testing.T) {
 // audits is how many lines the audit log has.
 func (s *site) audits(t *testing.T) int {
 	t.Helper()
-	lines := must.Get(s.People().Audit(t.Context(), operator, people.AuditFilter{Limit: 500}))(t)
+	lines := must.Get(s.Instance.People.Audit(t.Context(), operator, people.AuditFilter{Limit: 500}))(t)
 	return len(lines)
 }
 
@@ -224,7 +224,7 @@ func (s *site) audits(t *testing.T) int {
 func (s *site) wantAudits(t *testing.T, before int) {
 	t.Helper()
 	if now := s.audits(t); now != before {
-		lines, _ := s.People().Audit(t.Context(), operator, people.AuditFilter{Limit: now - before})
+		lines, _ := s.Instance.People.Audit(t.Context(), operator, people.AuditFilter{Limit: now - before})
 		var all []string
 		for _, l := range lines {
 			all = append(all, fmt.Sprintf("%s %s", l.Action, l.Subject))

@@ -8,13 +8,14 @@ import (
 	"github.com/countersign/countersign/internal/addon"
 	"github.com/countersign/countersign/internal/addon/pages"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/web"
 )
 
 func TestPagesAreNotSaidToBeUninstalledWhileTheDatabaseIsDown(t *testing.T) {
 	t.Parallel()
-	a, err := addon.Open(t.Context(), addon.Options{Dir: t.TempDir()}) // and nobody has looked into it yet
+	a, err := addon.Open(t.Context(), addon.Options{Options: instance.Options{Dir: t.TempDir()}}) // and nobody has looked into it yet
 	must.Do(t, err)
 	t.Cleanup(func() { _ = a.Close() })
 	framed := must.Get(frame.New(pages.FrameOptions(a)))(t)

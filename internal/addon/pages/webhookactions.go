@@ -59,7 +59,7 @@ func (p *Pages) revealWebhook(w http.ResponseWriter, r *frame.Request, one event
 		Consequence: "The secret of " + lowerWebhook(one) + " is shown on the next page. This is recorded in the audit log.",
 		Path:        webhookPath(one, "/reveal"), Label: "Reveal", Cancel: webhookPath(one, ""), Safe: true, Fields: []frame.Field{field},
 		Form: frame.WithPassword(func(password string) error {
-			if err := p.addon.People().CheckPassword(r.Context(), r.Actor, password); err != nil {
+			if err := p.addon.Instance.People.CheckPassword(r.Context(), r.Actor, password); err != nil {
 				return err
 			}
 			secret, err := p.addon.Events.RevealSecret(r.Context(), r.Actor, one.ID)

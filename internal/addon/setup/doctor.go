@@ -21,7 +21,7 @@ func (s *Service) CheckUpdate(ctx context.Context) (health.Finding, error) {
 
 // CheckAdministrator reports that nobody can sign in.
 func (s *Service) CheckAdministrator(ctx context.Context) (health.Finding, error) {
-	there, err := s.o.People.HasAdministrator(ctx)
+	there, err := s.o.Instance.People.HasAdministrator(ctx)
 	if err != nil || there {
 		return health.Finding{Level: health.OK, What: "An administrator exists"}, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/addon/addondb"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -24,13 +25,13 @@ const linkLife = 24 * time.Hour
 // only in that file; the update moves it to the database. If an administrator exists,
 // it is a conflict (already_set_up).
 func (s *Service) NewLink(ctx context.Context, actor people.Actor) (token string, expires time.Time, err error) {
-	return s.link(ctx, actor, s.o.People.NewSetupLink)
+	return s.link(ctx, actor, s.o.Instance.People.NewSetupLink)
 }
 
 // Link is NewLink for a server that starts: after the first update, a link that is valid for another hour
 // stays, so that all servers of a database print the same.
 func (s *Service) Link(ctx context.Context, actor people.Actor) (token string, expires time.Time, err error) {
-	return s.link(ctx, actor, s.o.People.SetupLink)
+	return s.link(ctx, actor, s.o.Instance.People.SetupLink)
 }
 
 func (s *Service) link(ctx context.Context, actor people.Actor, create func(context.Context, people.Actor) (string, time.Time, error)) (token string, expires time.Time, err error) {
@@ -42,7 +43,7 @@ func (s *Service) link(ctx context.Context, actor people.Actor, create func(cont
 	case err != nil:
 		return "", time.Time{}, err
 	case state == access.StateNewer:
-		return "", time.Time{}, access.ErrNewer
+		return "", time.Time{}, instance.ErrSchemaNewer
 	case state == access.StateNew:
 		token, expires = people.NewLinkToken(), s.o.Guard.Now().Add(linkLife).Truncate(time.Second)
 	default:
@@ -61,13 +62,13 @@ func (s *Service) link(ctx context.Context, actor people.Actor, create func(cont
 func (s *Service) CheckLink(ctx context.Context, token string) error {
 	state, err := s.look(ctx)
 	if keyfile.IsDatabaseMissing(err) {
-		return access.ErrNotPrepared // a visitor learns no more
+		return s.o.Guard.NotReady() // a visitor learns no more
 	}
 	if err != nil {
 		return err
 	}
 	if state != access.StateNew {
-		return s.o.People.CheckSetupLink(ctx, token)
+		return s.o.Instance.People.CheckSetupLink(ctx, token)
 	}
 	file, err := s.readLinkFile()
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -89,20 +90,20 @@ func (s *Service) adoptLink(ctx context.Context, tx *addondb.DB) error {
 	if err != nil || !file.good(s.o.Guard.Now()) {
 		return nil //nolint:nilerr // without a link there is nothing to take over
 	}
-	return s.o.People.AdoptSetupLink(ctx, &tx.DB, file.token, file.expires)
+	return s.o.Instance.People.AdoptSetupLink(ctx, &tx.DB, file.token, file.expires)
 }
 
 // writePrivate writes a file of the data folder that only its owner may read. It
 // is there whole or not at all.
 func (s *Service) writePrivate(name, text string) error {
-	temp, err := os.CreateTemp(s.o.Location.Dir, name+".*") // mode 0600
+	temp, err := os.CreateTemp(s.o.Instance.Location.Dir, name+".*") // mode 0600
 	if err != nil {
 		return s.folderFault(name, err)
 	}
 	defer os.Remove(temp.Name())
 	_, err = temp.WriteString(text)
 	if err = errors.Join(err, temp.Sync(), temp.Close(), os.Chtimes(temp.Name(), s.o.Guard.Now(), s.o.Guard.Now())); err == nil {
-		err = os.Rename(temp.Name(), filepath.Join(s.o.Location.Dir, name))
+		err = os.Rename(temp.Name(), filepath.Join(s.o.Instance.Location.Dir, name))
 	}
 	if err != nil {
 		return s.folderFault(name, err)
@@ -111,5 +112,5 @@ func (s *Service) writePrivate(name, text string) error {
 }
 
 func (s *Service) folderFault(name string, err error) error {
-	return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The file %s can't be written in the data folder %s (%v)", name, s.o.Location.Dir, fault.FileReason(err))), err)
+	return fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The file %s can't be written in the data folder %s (%v)", name, s.o.Instance.Location.Dir, fault.FileReason(err))), err)
 }

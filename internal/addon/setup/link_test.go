@@ -15,6 +15,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/setup"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -51,7 +52,7 @@ func TestSetupLinkMadeBeforeTheFirstUpdateGoesOnWorking(t *testing.T) {
 			t.Errorf("the second update has to do %+v", report.Steps)
 		}
 		addontest.WantError(t, f.Setup.CheckLink(ctx, token), "")
-		must.Get(g.People().Setup(ctx, people.Origin{Addr: client}, token, "ana@site.example", password))(t)
+		must.Get(g.Instance.People.Setup(ctx, people.Origin{Addr: client}, token, "ana@site.example", password))(t)
 		if err := f.Setup.CheckLink(ctx, token); err == nil {
 			t.Error("the link is good a second time")
 		}
@@ -74,7 +75,7 @@ func TestSetupFileGoesWhenAnAdministratorIsMade(t *testing.T) {
 		if _, _, err := f.Setup.NewLink(t.Context(), operator); err != nil {
 			t.Fatal(err)
 		}
-		must.Get(f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password))(t)
+		must.Get(f.Instance.People.CreateAdministrator(t.Context(), operator, "ana@site.example", password))(t)
 		wantNoFile(t, filepath.Join(at.Dir, setup.LinkFile))
 	})
 }
@@ -82,9 +83,9 @@ func TestSetupFileGoesWhenAnAdministratorIsMade(t *testing.T) {
 func TestPasswordsAreHashedAtTheRealCostUnlessToldOtherwise(t *testing.T) {
 	at := dbtest.New(t, dbtest.SQLite)
 	f := addontest.Updated(t, at)
-	real := must.Get(addon.Open(t.Context(), addon.Options{Dir: at.Dir, Now: f.Clock.Now}))(t)
+	real := must.Get(addon.Open(t.Context(), addon.Options{Options: instance.Options{Dir: at.Dir, Now: f.Clock.Now}}))(t)
 	defer real.Close()
-	must.Get(real.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password))(t)
+	must.Get(real.Instance.People.CreateAdministrator(t.Context(), operator, "ana@site.example", password))(t)
 	u, err := f.Setup.DB().UserNamed(t.Context(), "ana@site.example")
 	if err != nil || !strings.HasPrefix(u.Password, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Errorf("the hash begins %.40s, %v", u.Password, err)
@@ -123,7 +124,7 @@ func TestSetupFileGoesWhenItsLinkHasExpired(t *testing.T) {
 func TestSetupFileThatIsStaleGoesWhenTheServerStarts(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
 		f := addontest.Updated(t, at)
-		must.Get(f.People().CreateAdministrator(t.Context(), operator, "ana@site.example", password))(t)
+		must.Get(f.Instance.People.CreateAdministrator(t.Context(), operator, "ana@site.example", password))(t)
 		file := filepath.Join(at.Dir, setup.LinkFile)
 		if err := os.WriteFile(file, []byte(people.NewLinkToken()+"\n"), 0o600); err != nil { // from a backup
 			t.Fatal(err)

@@ -32,7 +32,7 @@ var linkToken = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 // readLinkFile reads the file, which is valid for [linkLife] after it was written. A file
 // with anything but a token holds none.
 func (s *Service) readLinkFile() (linkFile, error) {
-	path := filepath.Join(s.o.Location.Dir, LinkFile)
+	path := filepath.Join(s.o.Instance.Location.Dir, LinkFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return linkFile{}, err
@@ -63,7 +63,7 @@ func (s *Service) TidyLinkFile(ctx context.Context) error {
 		return nil //nolint:nilerr // there is nothing to remove
 	}
 	if file.good(s.o.Guard.Now()) && s.o.Guard.Installed() {
-		file.ended, err = s.o.People.HasAdministrator(ctx)
+		file.ended, err = s.o.Instance.People.HasAdministrator(ctx)
 	}
 	if err != nil || file.good(s.o.Guard.Now()) {
 		return err
@@ -72,7 +72,7 @@ func (s *Service) TidyLinkFile(ctx context.Context) error {
 }
 
 func (s *Service) removeLinkFile() error {
-	err := os.Remove(filepath.Join(s.o.Location.Dir, LinkFile))
+	err := os.Remove(filepath.Join(s.o.Instance.Location.Dir, LinkFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -32,7 +32,7 @@ type pendingUpdate struct {
 // pending finds out what an update has to do. It writes nothing.
 func (s *Service) pending(ctx context.Context, tables sqldb.State) (pendingUpdate, error) {
 	t := pendingUpdate{tables: tables, pair: true, settings: settings.NothingRegistered()}
-	steps, err := s.o.Database.Migrations(ctx)
+	steps, err := s.o.Instance.Database.Migrations(ctx)
 	if err != nil {
 		return t, err
 	}
@@ -145,7 +145,7 @@ func (s *Service) register(ctx context.Context, actor people.Actor, report *Repo
 		if _, err := tx.LockDraft(ctx); err != nil {
 			return err
 		}
-		if err := s.o.Guard.SameKeyFile(ctx, tx); err != nil {
+		if err := s.o.Guard.SameKeyFile(ctx, tx.Queries); err != nil {
 			return err
 		}
 		now := pendingUpdate{}

@@ -13,11 +13,9 @@ import (
 	"github.com/countersign/countersign/internal/addon/iap"
 	"github.com/countersign/countersign/internal/addon/license"
 	"github.com/countersign/countersign/internal/addon/settings"
-	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
-	"github.com/countersign/countersign/internal/keyfile"
-	"github.com/countersign/countersign/internal/people"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/people/peopledb"
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -25,12 +23,9 @@ import (
 // Options is what a service is built from. All fields are needed.
 type Options struct {
 	Version     string // of this build, for reports
-	Location    *keyfile.Location
-	Database    *sqldb.DB
+	Instance    *instance.Instance
 	DB          *addondb.DB
 	Guard       *access.Guard
-	People      *people.People
-	Backups     *backup.Service
 	Settings    *settings.Service
 	IAP         *iap.Service
 	Credentials *credential.Service
@@ -74,7 +69,7 @@ func (s *Service) Prepare(ctx context.Context) error {
 // look reads how far the addon is set up. It writes nothing. An empty database beside
 // a key file is a conflict.
 func (s *Service) look(ctx context.Context) (access.State, error) {
-	tables, err := s.o.Location.State(ctx, s.o.Database)
+	tables, err := s.o.Instance.Location.State(ctx, s.o.Instance.Database)
 	if err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/countersign/countersign/internal/addon/access"
 	"github.com/countersign/countersign/internal/backup"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -31,12 +32,12 @@ func (s *Service) Plan(ctx context.Context, actor people.Actor) (Plan, error) {
 
 func (s *Service) plan(ctx context.Context) (Plan, error) {
 	p := Plan{Steps: []Step{}, Version: s.o.Version}
-	tables, err := s.o.Location.State(ctx, s.o.Database)
+	tables, err := s.o.Instance.Location.State(ctx, s.o.Instance.Database)
 	if err != nil {
 		return p, err
 	}
 	if tables == sqldb.StateNewer {
-		return p, access.ErrNewer
+		return p, instance.ErrSchemaNewer
 	}
 	pending, err := s.pending(ctx, tables)
 	if err != nil {
@@ -91,11 +92,11 @@ func (s *Service) Update(ctx context.Context, actor people.Actor, progress func(
 func (s *Service) runSteps(ctx context.Context, actor people.Actor, report *Report, progress func(Step)) error {
 	alone := map[string]func() error{
 		stepBackup: func() error {
-			made, err := s.o.Backups.Create(ctx, s.o.Database, backup.CreateOptions{})
+			made, err := s.o.Instance.Backups.Service.Create(ctx, s.o.Instance.Database, backup.CreateOptions{})
 			report.Backup = made.File
 			return err
 		},
-		stepTables: func() error { return s.o.Database.Migrate(ctx) },
+		stepTables: func() error { return s.o.Instance.Database.Migrate(ctx) },
 		stepKey:    func() error { return s.openKey(ctx) },
 	}
 	for _, step := range report.Steps {
@@ -125,15 +126,15 @@ func (s *Service) runSteps(ctx context.Context, actor people.Actor, report *Repo
 // checkKey is an error when the database is not this addon's, or the key file does not belong
 // to it.
 func (s *Service) checkKey(ctx context.Context) error {
-	if _, err := s.o.Location.State(ctx, s.o.Database); err != nil {
+	if _, err := s.o.Instance.Location.State(ctx, s.o.Instance.Database); err != nil {
 		return err
 	}
-	return s.o.Location.CheckKey(ctx, s.o.DB.Queries)
+	return s.o.Instance.Location.CheckKey(ctx, s.o.DB.Queries)
 }
 
 // openKey finds or makes the key file that belongs to the database.
 func (s *Service) openKey(ctx context.Context) error {
-	box, err := s.o.Location.Open(ctx, s.o.DB.Queries)
+	box, err := s.o.Instance.Location.Open(ctx, s.o.DB.Queries)
 	if err == nil {
 		s.o.Guard.Open(box)
 	}
@@ -143,13 +144,13 @@ func (s *Service) openKey(ctx context.Context) error {
 // lockUpdate lets one update of a data folder run at a time. The system gives the
 // lock back also when the process is killed.
 func (s *Service) lockUpdate() (unlock func(), err error) {
-	if err := keyfile.MakeFolder(s.o.Location.Dir); err != nil {
+	if err := keyfile.MakeFolder(s.o.Instance.Location.Dir); err != nil {
 		return nil, err
 	}
-	lock := flock.New(filepath.Join(s.o.Location.Dir, LockFile), flock.SetPermissions(0o600))
+	lock := flock.New(filepath.Join(s.o.Instance.Location.Dir, LockFile), flock.SetPermissions(0o600))
 	locked, err := lock.TryLock()
 	if err != nil {
-		return nil, fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The data folder %s can't be written (%v)", s.o.Location.Dir, fault.FileReason(err))), err)
+		return nil, fault.WithCause(fault.Unavailable("data_folder", fmt.Sprintf("The data folder %s can't be written (%v)", s.o.Instance.Location.Dir, fault.FileReason(err))), err)
 	}
 	if !locked {
 		return nil, fault.Conflict("update_running", "Another update of this addon is running; wait until it has ended")

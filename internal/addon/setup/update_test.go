@@ -103,7 +103,7 @@ func TestBeforeTheFirstUpdate(t *testing.T) {
 		addontest.WantError(t, err, "update_needed")
 		_, err = f.Settings.Set(t.Context(), operator, settings.Edit{}, map[string]string{settings.KeyAppName: "x"})
 		addontest.WantError(t, err, "update_needed")
-		addontest.WantError(t, f.Ready(t.Context()), "update_needed")
+		addontest.WantError(t, f.Instance.Ready(t.Context()), "update_needed")
 		if f.Installed() {
 			t.Error("it says that it is installed")
 		}
@@ -235,7 +235,7 @@ func TestServerWaitsForTheFirstUpdate(t *testing.T) {
 		if got := server.Served(t).Version; got != 1 {
 			t.Errorf("version %d is served", got)
 		}
-		addontest.WantError(t, server.Ready(t.Context()), "")
+		addontest.WantError(t, server.Instance.Ready(t.Context()), "")
 		stop()
 		if err := <-done; err != nil {
 			t.Error(err)

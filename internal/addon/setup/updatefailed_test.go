@@ -84,7 +84,7 @@ func TestUpdateAfterSomeOfTheTables(t *testing.T) {
 			if here.URL != "" {
 				emptyAgain(t, here)
 			}
-			db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: here.URL, Path: filepath.Join(here.Dir, addon.DatabaseName), Schemas: addondb.Schemas[:n]}))(t)
+			db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: here.URL, Path: filepath.Join(here.Dir, addon.Product.DatabaseName()), Schemas: addondb.Schemas[:n]}))(t)
 			must.Do(t, errors.Join(db.Migrate(t.Context()), db.Close()))
 			f := addontest.New(t, here, dbtest.NewClock(noon))
 			addontest.WantError(t, f.Prepare(t.Context()), "update_needed")

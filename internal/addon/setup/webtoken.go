@@ -98,7 +98,9 @@ func (s *Service) UseWebToken(ctx context.Context, value string) error {
 	return nil
 }
 
-func (s *Service) webTokenPath() string { return filepath.Join(s.o.Location.Dir, webTokenFile) }
+func (s *Service) webTokenPath() string {
+	return filepath.Join(s.o.Instance.Location.Dir, webTokenFile)
+}
 
 // TokenHolder is whoever has a token that was printed to the operator.
 type TokenHolder struct {

@@ -18,6 +18,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 )
@@ -50,7 +51,7 @@ func (f *fixture) now() time.Time {
 
 func open(ctx context.Context, at dbtest.DB, options ...func(*addon.Options)) (*fixture, error) {
 	f := &fixture{at: at, clock: dbtest.NewClock(noon), point: func() {}}
-	o := addon.Options{Dir: at.Dir, URL: at.URL, HashCost: people.TestCost, Now: f.now}
+	o := addon.Options{Options: instance.Options{Dir: at.Dir, URL: at.URL, HashCost: people.TestCost, Now: f.now}}
 	for _, set := range options {
 		set(&o)
 	}

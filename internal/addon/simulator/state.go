@@ -234,7 +234,7 @@ func (s *Service) save(ctx context.Context, tx *addondb.DB, st *state) (err erro
 			return err
 		}
 	}
-	return s.guard.SameKeyFile(ctx, tx)
+	return s.guard.SameKeyFile(ctx, tx.Queries)
 }
 
 // Rename moves the purchases of a user to another one, "" for nobody. A state that can't be opened names nobody.
@@ -268,7 +268,7 @@ func (s *Service) Rename(ctx context.Context, tx *addondb.DB, user, to string) e
 	if err := tx.SetSimulator(ctx, s.guard.Box().Seal(sealPurpose, text), s.guard.Timestamp()); err != nil {
 		return err
 	}
-	return s.guard.SameKeyFile(ctx, tx)
+	return s.guard.SameKeyFile(ctx, tx.Queries)
 }
 
 // due is when the addon's clock shows the time at which the store has to do something.

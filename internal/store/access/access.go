@@ -1,5 +1,4 @@
-// Package access says who may do what in the store, and holds the gate that is closed
-// while nobody may: the key file of the database.
+// Package access says who may do what in the store.
 package access
 
 import (
@@ -29,7 +28,7 @@ const (
 	// Administer is the store as a whole: administrators and the operator. They also have
 	// every permission of every workspace.
 	Administer
-	// Operate works on backups, which hold everything: the operator alone.
+	// Operate works on what holds everything, such as its key file: the operator alone.
 	Operate
 )
 

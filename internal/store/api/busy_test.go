@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
@@ -23,11 +24,11 @@ func TestEveryWriterBehindALockIsAnswered(t *testing.T) {
 	t.Parallel()
 	shopStore.Engines(t, func(t *testing.T, db dbtest.DB) {
 		openShop(t, db)
-		s := must.Get(store.Open(t.Context(), store.Options{Dir: db.Dir, URL: db.URL, CacheBytes: 0, Now: now}))(t)
+		s := must.Get(store.Open(t.Context(), store.Options{Options: instance.Options{Dir: db.Dir, URL: db.URL, Now: now}, CacheBytes: 0}))(t)
 		defer s.Close()
 		must.Do(t, s.Prepare(t.Context()))
 		address := serveShop(t, s)
-		locker := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: db.URL, Path: filepath.Join(db.Dir, store.DatabaseName)}))(t)
+		locker := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: db.URL, Path: filepath.Join(db.Dir, store.Product.DatabaseName())}))(t)
 		defer locker.Close()
 		must.Do(t, locker.Session(t.Context(), func(session *sqldb.DB) error {
 			return session.Tx(t.Context(), func(q sqldb.Queries) error { // which has no deadline

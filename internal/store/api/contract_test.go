@@ -12,6 +12,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
@@ -27,12 +28,12 @@ var today = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 func now() time.Time { return today }
 
 // shopStore is a store that holds testdata/shop.jsonl.
-var shopStore = storetest.NewTemplate("testdata/shop.jsonl", store.Options{Now: now})
+var shopStore = storetest.NewTemplate("testdata/shop.jsonl", store.Options{Options: instance.Options{Now: now}})
 
 // openShop opens a copy of shopStore.
 func openShop(t *testing.T, db dbtest.DB) *store.Store {
 	t.Helper()
-	return storetest.Open(t, db, store.Options{CacheBytes: 8 << 20, Now: now, Longer: time.Hour})
+	return storetest.Open(t, db, store.Options{Options: instance.Options{Now: now, Longer: time.Hour}, CacheBytes: 8 << 20})
 }
 
 // background does a store's background work until the test ends, as a server does.

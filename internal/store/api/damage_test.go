@@ -18,7 +18,7 @@ import (
 // beside runs a statement on a store's database, as another program would.
 func beside(t *testing.T, at dbtest.DB, statement string, args ...any) {
 	t.Helper()
-	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, store.DatabaseName)}))(t)
+	db := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, store.Product.DatabaseName())}))(t)
 	defer db.Close()
 	if n, err := db.Queries().Exec(t.Context(), statement, args...); err != nil || (len(args) > 0 && n != 1) {
 		t.Fatalf("%s: %d rows, %v", statement, n, err)

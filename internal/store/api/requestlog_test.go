@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
@@ -28,7 +29,7 @@ import (
 // loggedShop opens a shop that logs its calls. The function that it returns writes what waits.
 func loggedShop(t *testing.T, db dbtest.DB) (s *store.Store, written func()) {
 	t.Helper()
-	s = storetest.Open(t, db, store.Options{CacheBytes: 8 << 20, Now: now, RequestLog: requests.DefaultKeep})
+	s = storetest.Open(t, db, store.Options{Options: instance.Options{Now: now}, CacheBytes: 8 << 20, RequestLog: requests.DefaultKeep})
 	return s, func() {
 		t.Helper()
 		ended, stop := context.WithCancel(t.Context())
@@ -220,7 +221,7 @@ func TestTheAPIAnswersWithoutItsLog(t *testing.T) {
 
 func TestACallThatIsLoggedAllocatesNoMore(t *testing.T) {
 	allocations := func(keep requests.Keep) float64 {
-		s := storetest.Open(t, shopStore.New(t, dbtest.SQLite), store.Options{CacheBytes: 8 << 20, Now: now, RequestLog: keep})
+		s := storetest.Open(t, shopStore.New(t, dbtest.SQLite), store.Options{Options: instance.Options{Now: now}, CacheBytes: 8 << 20, RequestLog: keep})
 		h := newHandler(s, 0)
 		body := new(repeatable)
 		r := httptest.NewRequest(http.MethodPost, "/api/purchases/validation", body)

@@ -55,6 +55,6 @@ func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 	handle("GET /media/{name}", f.orPage(f.getMedium))
 	handle("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) error { return web.ServePrepared(w, r, f.openAPI) })
 	handle("GET /healthz", web.Healthz())
-	handle("GET /readyz", web.Readyz(f.store.Ready))
+	handle("GET /readyz", web.Readyz(f.store.Instance.Ready))
 	return mux
 }

@@ -143,7 +143,7 @@ func (s *Service) firstKey(ctx context.Context) error {
 		return err
 	}
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
-		if err := s.gate.SameKeyFile(ctx, tx); err != nil { // first, as in a rotation: two orders could wait for each other
+		if err := s.gate.SameKeyFile(ctx, tx.Queries); err != nil { // first, as in a rotation: two orders could wait for each other
 			return err
 		}
 		return tx.AddLicenseKey(ctx, k)
@@ -182,7 +182,7 @@ func (s *Service) RotateKey(ctx context.Context, a people.Actor, dropEarlier boo
 		if err := tx.AddLicenseKey(ctx, k); err != nil {
 			return err
 		}
-		if err := s.gate.SameKeyFile(ctx, tx); err != nil {
+		if err := s.gate.SameKeyFile(ctx, tx.Queries); err != nil {
 			return err
 		}
 		return people.Record(ctx, &tx.DB, s.now(), a, people.Event{Action: actionRotateKey, Subject: k.ID, Detail: detail})

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/cached"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/store/validation"
 	"golang.org/x/sync/singleflight"
@@ -19,7 +19,7 @@ import (
 // Service is the licensing of a store. Its methods may be called from many goroutines.
 type Service struct {
 	db        *storedb.DB
-	gate      *access.Gate
+	gate      *instance.Gate
 	purchases *validation.Validator
 	keys      cached.Value[signingKeys]
 	making    singleflight.Group // of the first key
@@ -29,7 +29,7 @@ type Service struct {
 }
 
 // New returns the licensing of the purchases that a validator knows.
-func New(db *storedb.DB, gate *access.Gate, purchases *validation.Validator, now func() time.Time, log *slog.Logger) *Service {
+func New(db *storedb.DB, gate *instance.Gate, purchases *validation.Validator, now func() time.Time, log *slog.Logger) *Service {
 	return &Service{db: db, gate: gate, purchases: purchases, now: now, log: log}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/blob"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store/access"
@@ -41,7 +42,7 @@ const (
 // Service keeps uploaded files. Its methods may be called from many goroutines.
 type Service struct {
 	db         *storedb.DB
-	gate       *access.Gate
+	gate       *instance.Gate
 	validation *validation.Validator
 	bucket     *blob.Bucket
 	dir        string // for temporary files
@@ -56,7 +57,7 @@ type Service struct {
 
 // New returns the uploaded files of a store, which are in a bucket. A picture is in dir until it was read. The files of a
 // workspace take at most quota bytes, 0 for any number.
-func New(db *storedb.DB, gate *access.Gate, v *validation.Validator, bucket *blob.Bucket, dir string, quota int64, now func() time.Time, log *slog.Logger) *Service {
+func New(db *storedb.DB, gate *instance.Gate, v *validation.Validator, bucket *blob.Bucket, dir string, quota int64, now func() time.Time, log *slog.Logger) *Service {
 	return &Service{db: db, gate: gate, validation: v, bucket: bucket, dir: dir, quota: quota, now: now, log: log, decodings: newDecodings()}
 }
 

@@ -46,7 +46,7 @@ func stored(t *testing.T, f *storetest.Fixture) (all []string) {
 // setKind makes item 1 one of a kind.
 func setKind(t *testing.T, f *storetest.Fixture, kind store.Kind) {
 	t.Helper()
-	must.Get(f.EditItem(t.Context(), storetest.Operator, 1, func(i *store.Item, _ string) error { i.Kind = kind; return nil }))(t)
+	must.Get(f.EditItem(t.Context(), storetest.Operator, 1, "", func(i *store.Item, _ string) error { i.Kind = kind; return nil }))(t)
 }
 
 // read reads an uploaded file by the address that an item has.

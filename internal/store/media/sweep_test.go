@@ -40,7 +40,7 @@ func TestUnusedFilesAreSweptAfterADay(t *testing.T) {
 		}
 		old, oldFile := upload(media.Thumbnail), upload(media.File)
 		present, file := upload(media.Thumbnail), upload(media.File)
-		shared, err := f.EditItem(t.Context(), storetest.Operator, 1, func(i *store.Item, _ string) error {
+		shared, err := f.EditItem(t.Context(), storetest.Operator, 1, "", func(i *store.Item, _ string) error {
 			i.Media.Screenshots = nil
 			return nil
 		})
@@ -63,7 +63,7 @@ func TestUnusedFilesAreSweptAfterADay(t *testing.T) {
 		// What is used again is kept.
 		must.Get(f.Media.RemoveItem(t.Context(), storetest.Operator, 1, media.Thumbnail))(t)
 		sweep(0)
-		must.Get(f.EditItem(t.Context(), storetest.Operator, 2, func(i *store.Item, _ string) error { i.Media.Thumbnail = shared.Media.Thumbnail; return nil }))(t)
+		must.Get(f.EditItem(t.Context(), storetest.Operator, 2, "", func(i *store.Item, _ string) error { i.Media.Thumbnail = shared.Media.Thumbnail; return nil }))(t)
 		sweep(25 * time.Hour)
 		if sweep(25 * time.Hour); !slices.Equal(stored(t, f), want) {
 			t.Errorf("%q, want %q", stored(t, f), want)

@@ -56,7 +56,7 @@ func auditLink(l people.AuditLine) string {
 // storeLog is the audit log of the whole store.
 func (p *Pages) storeLog() frame.AuditLog {
 	return frame.AuditLog{
-		Log: p.store.AuditLog(), Path: pathAudit, Nouns: auditNouns, Words: acts, Links: auditLink, Workspaces: true,
+		Log: p.store.Instance.Audit, Path: pathAudit, Nouns: auditNouns, Words: acts, Links: auditLink, Workspaces: true,
 		Lead: "All changes in the store by pages, command line and API: who, what, when and from where.",
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/requests"
@@ -117,7 +118,7 @@ func TestWhatIsTypedIntoTheConsoleStaysText(t *testing.T) {
 func TestFailuresInTheConsoleLockNobodyOut(t *testing.T) {
 	t.Parallel()
 	teamStore.AnEngine(t, func(t *testing.T, db dbtest.DB) {
-		s := storetest.Open(t, db, store.Options{Now: now, RequestLog: requests.DefaultKeep})
+		s := storetest.Open(t, db, store.Options{Options: instance.Options{Now: now}, RequestLog: requests.DefaultKeep})
 		server := httptest.NewServer(frontEnds(t, s, 3, ""))
 		t.Cleanup(server.Close)
 		shop := team{s, server}

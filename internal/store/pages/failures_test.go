@@ -11,6 +11,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -25,7 +26,7 @@ import (
 // Whatever column a handler can't read, the log has the cause of its 500.
 func TestEvery500HasItsCauseInTheLog(t *testing.T) {
 	t.Parallel()
-	s := storetest.Open(t, teamStore.New(t, dbtest.SQLite), store.Options{Now: now})
+	s := storetest.Open(t, teamStore.New(t, dbtest.SQLite), store.Options{Options: instance.Options{Now: now}})
 	log := &webtest.Log{}
 	server := httptest.NewServer(logged(t, s, slog.New(slog.NewTextHandler(log, nil))))
 	defer server.Close()
@@ -57,7 +58,7 @@ func TestEvery500HasItsCauseInTheLog(t *testing.T) {
 
 func rename(t *testing.T, s *store.Store, table, from, to string) {
 	t.Helper()
-	must.Do(t, s.Backups.DB.Tx(t.Context(), func(q sqldb.Queries) error {
+	must.Do(t, s.Instance.Backups.DB.Tx(t.Context(), func(q sqldb.Queries) error {
 		_, err := q.Exec(context.WithoutCancel(t.Context()), `ALTER TABLE `+table+` RENAME COLUMN `+from+` TO `+to)
 		return err
 	}))

@@ -11,6 +11,7 @@ import (
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
 	"github.com/countersign/countersign/internal/frame"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/limit"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
@@ -35,12 +36,12 @@ type shop struct {
 }
 
 // shopStore is a store with the shop of the API's scripts.
-var shopStore = storetest.NewTemplate("../api/testdata/shop.jsonl", store.Options{Now: now})
+var shopStore = storetest.NewTemplate("../api/testdata/shop.jsonl", store.Options{Options: instance.Options{Now: now}})
 
 // openShop opens a copy of shopStore, whose addresses may fail failLimit times a minute.
 func openShop(t *testing.T, db dbtest.DB, failLimit int, base string) shop {
 	t.Helper()
-	s := storetest.Open(t, db, store.Options{Now: now})
+	s := storetest.Open(t, db, store.Options{Options: instance.Options{Now: now}})
 	return shop{s, frontEnds(t, s, failLimit, base), base}
 }
 

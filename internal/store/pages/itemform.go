@@ -140,7 +140,7 @@ func (p *Pages) showItemForm(w http.ResponseWriter, r *frame.Request, ws store.W
 
 func (p *Pages) saveItem(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, i store.Item) error {
 	return p.submitItem(w, r, itemForm{ws: ws, saved: i}, func(in url.Values) error {
-		_, err := p.store.ReviseItem(r.Context(), r.Actor, i.ID, in.Get("revision"), func(i *store.Item) error {
+		_, err := p.store.EditItem(r.Context(), r.Actor, i.ID, in.Get("revision"), func(i *store.Item, _ string) error {
 			*i, _ = typedItem(*i, in)
 			return nil
 		})

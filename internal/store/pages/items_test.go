@@ -148,7 +148,7 @@ func TestTheSecondEditOfAnItemShowsBothVersions(t *testing.T) {
 		stale := b.Get(editPath).Form(editPath)
 		other := s.stock(t, "ada", func(*store.Item) {})
 		s.as(t, "owner").Fill(editPath, editPath, "name", "Theirs").LeadsTo(itemPath)
-		must.Get(s.EditItem(t.Context(), operator, other.ID, func(i *store.Item, _ string) error { i.Name = "Hail"; return nil }))(t)
+		must.Get(s.EditItem(t.Context(), operator, other.ID, "", func(i *store.Item, _ string) error { i.Name = "Hail"; return nil }))(t)
 		stale.Set("name", "Mine")
 		p := b.PostForm(editPath, stale).Status(http.StatusPreconditionFailed).
 			Says("somebody else saved first", "Last changed by owner@shop.example", "Theirs", "Mine", "Save my input")

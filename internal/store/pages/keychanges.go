@@ -19,7 +19,7 @@ func (p *Pages) revealKey(w http.ResponseWriter, r *frame.Request, ws store.Work
 		Consequence: "The key is shown on the next page. This is recorded in the audit log.",
 		Path:        keyPath(ws, k, "/reveal"), Label: "Reveal", Cancel: keyPath(ws, k, ""), Safe: true, Failed: "The key is not shown.", Fields: []frame.Field{field},
 		Form: frame.WithPassword(func(password string) error {
-			if err := p.store.People().CheckPassword(r.Context(), r.Actor, password); err != nil {
+			if err := p.store.Instance.People.CheckPassword(r.Context(), r.Actor, password); err != nil {
 				return err
 			}
 			k, value, err := p.store.RevealKey(r.Context(), r.Actor, k.ID)
@@ -73,7 +73,7 @@ func (p *Pages) rotateKey(w http.ResponseWriter, r *frame.Request, ws store.Work
 			if err != nil || hours < 0 || hours > 8760 {
 				return wrongField("overlap", "Choose how long the current value works.")
 			}
-			k, value, err := p.store.RotateSeenKey(r.Context(), r.Actor, k.ID, time.Duration(hours)*time.Hour, in.Get("replaces"))
+			k, value, err := p.store.RotateKey(r.Context(), r.Actor, k.ID, time.Duration(hours)*time.Hour, in.Get("replaces"))
 			if fault.HasCode(err, "key_rotated") {
 				return rotated()
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
@@ -194,7 +195,7 @@ func TestAnotherSiteCanSendNoForm(t *testing.T) {
 
 func TestAStoreThatIsNotReadyTellsAStrangerNothingAboutItself(t *testing.T) {
 	t.Parallel()
-	closed := must.Get(store.Open(t.Context(), store.Options{Dir: t.TempDir(), Now: now}))(t)
+	closed := must.Get(store.Open(t.Context(), store.Options{Options: instance.Options{Dir: t.TempDir(), Now: now}}))(t)
 	t.Cleanup(func() { _ = closed.Close() })
 	s := shop{closed, frontEnds(t, closed, 0, ""), ""}
 	p := s.post(t, "/license", "code", "license-used", "domain", "shop.example").Status(http.StatusServiceUnavailable).Says("The server can't answer right now")

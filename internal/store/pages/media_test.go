@@ -158,7 +158,7 @@ func TestTheNameOfAFileIsText(t *testing.T) {
 			}
 		}
 		var paths []string
-		_ = filepath.Walk(filepath.Join(s.Dir(), "media"), func(path string, _ os.FileInfo, _ error) error { paths = append(paths, path); return nil })
+		_ = filepath.Walk(filepath.Join(s.Instance.Options.Dir, "media"), func(path string, _ os.FileInfo, _ error) error { paths = append(paths, path); return nil })
 		for _, path := range paths {
 			if strings.Contains(path, "zip") {
 				t.Errorf("a client has named %s", path)

@@ -115,7 +115,7 @@ func (p *Pages) checkOwner(r *frame.Request, role store.Role, in url.Values) err
 	if in.Get("password") == "" {
 		return wrongField("password", "Type your password: this person becomes an owner.")
 	}
-	return p.store.People().CheckPassword(r.Context(), r.Actor, in.Get("password"))
+	return p.store.Instance.People.CheckPassword(r.Context(), r.Actor, in.Get("password"))
 }
 
 func (p *Pages) newMemberPage(ws store.WorkspaceRole, f invitationForm) frame.Page {

@@ -13,7 +13,7 @@ func TestMembersAreNotTheLastAdministrator(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		b := s.as(t, "administrator")
 		for who, offered := range map[string]bool{"owner": true, "administrator": false} {
-			u := must.Get(s.People().UserNamed(t.Context(), operator, email(who)))(t)
+			u := must.Get(s.Instance.People.UserNamed(t.Context(), operator, email(who)))(t)
 			path := fmt.Sprintf("/users/%d", u.ID)
 			if links := b.Get(path).Status(http.StatusOK).Having("href", path+"/remove"); (len(links) > 0) != offered {
 				t.Errorf("removing the %s is offered: %t", who, !offered)
@@ -25,7 +25,7 @@ func TestMembersAreNotTheLastAdministrator(t *testing.T) {
 func TestAUserIsMadeAnAdministratorAndBack(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		boss, viewer := s.as(t, "administrator"), s.as(t, "viewer")
-		u := must.Get(s.People().UserNamed(t.Context(), operator, email("viewer")))(t)
+		u := must.Get(s.Instance.People.UserNamed(t.Context(), operator, email("viewer")))(t)
 		path := fmt.Sprintf("/users/%d", u.ID)
 		change := path + "/administrator"
 		boss.Get(path).Says("Promote to administrator")
@@ -44,7 +44,7 @@ func TestAUserIsMadeAnAdministratorAndBack(t *testing.T) {
 func TestTheLastAdministratorKeepsTheRights(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
 		b := s.as(t, "administrator")
-		u := must.Get(s.People().UserNamed(t.Context(), operator, email("administrator")))(t)
+		u := must.Get(s.Instance.People.UserNamed(t.Context(), operator, email("administrator")))(t)
 		path := fmt.Sprintf("/users/%d", u.ID)
 		if links := b.Get(path).Having("href", path+"/administrator"); len(links) > 0 {
 			t.Error("it is offered")
@@ -76,7 +76,7 @@ func TestOnlyThePasswordMakesAnOwner(t *testing.T) {
 		b.Fill(form, members, "email", "eve@home.example", "role", "owner", "password", password).Status(http.StatusOK).Says("Role: Owner")
 		b.Fill(form, members, "email", "max@home.example", "role", "manager").Status(http.StatusOK)
 
-		u := must.Get(s.People().UserNamed(t.Context(), operator, email("viewer")))(t)
+		u := must.Get(s.Instance.People.UserNamed(t.Context(), operator, email("viewer")))(t)
 		member := fmt.Sprintf("%s/%d", members, u.ID)
 		b.Fill(member, member, "role", "owner").Status(http.StatusUnprocessableEntity).Wrong("password", "Type your password")
 		b.Fill(member, member, "role", "manager").LeadsTo(members)

@@ -13,6 +13,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/dbtest"
 	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/store"
 	"github.com/countersign/countersign/internal/store/storetest"
@@ -316,7 +317,7 @@ func TestTermsThatSomebodyElseSavedFirstAreShownBesideTheInput(t *testing.T) {
 }
 
 func TestLooksForCodesThatNobodyHasAreLimited(t *testing.T) {
-	s := storetest.Open(t, teamStore.New(t, dbtest.SQLite), store.Options{Now: now})
+	s := storetest.Open(t, teamStore.New(t, dbtest.SQLite), store.Options{Options: instance.Options{Now: now}})
 	server := httptest.NewServer(frontEnds(t, s, 3, ""))
 	t.Cleanup(server.Close)
 	b := team{s, server}.as(t, "viewer")

@@ -73,7 +73,7 @@ func TestCallsAreFollowed(t *testing.T) {
 
 func TestAStreamOfCallsEndsWithTheRightToSeeThem(t *testing.T) {
 	teams(t, func(t *testing.T, s team) {
-		viewer := must.Get(s.People().UserNamed(t.Context(), operator, email("viewer")))(t)
+		viewer := must.Get(s.Instance.People.UserNamed(t.Context(), operator, email("viewer")))(t)
 		owner := s.as(t, "owner")
 		removed, ended := open(t, s.as(t, "viewer"), "/w/ada/requests/live"), open(t, owner, "/w/ada/requests/live")
 		must.Get(s.RemoveMember(t.Context(), operator, "ada", viewer.ID))(t)

@@ -200,7 +200,7 @@ func TestEveryRouteAsksForTheRole(t *testing.T) {
 				if who != "" {
 					browser = s.as(t, who)
 				}
-				viewer := must.Get(s.People().UserNamed(t.Context(), operator, email("viewer")))(t)
+				viewer := must.Get(s.Instance.People.UserNamed(t.Context(), operator, email("viewer")))(t)
 				key, value, err := s.CreateKey(t.Context(), operator, store.NewKey{Workspace: "ada", Name: "till", Class: store.ClassSecret})
 				must.Do(t, err)
 				sold, err := s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: 1229, License: "Regular"})

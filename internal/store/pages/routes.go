@@ -22,7 +22,7 @@ func New(o Options) *http.ServeMux {
 // the clock and what --base-url says.
 func FrameOptions(s *store.Store) frame.Options {
 	return frame.Options{
-		People: s.People(), Roles: true, RolesOf: rolesOf(s),
+		People: s.Instance.People, Roles: true, RolesOf: rolesOf(s),
 		Brand: "Countersign store", Command: "countersign store", Home: PathHome, SignIn: PathSignIn, Account: PathAccount, Cookies: "countersign_store", Menu: menu(),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
@@ -33,8 +34,8 @@ type team struct {
 }
 
 // teamStore is the shop with its people.
-var teamStore = storetest.NewTemplate("../api/testdata/shop.jsonl", store.Options{Now: now}, func(ctx context.Context, s *store.Store) error {
-	if _, err := s.People().CreateAdministrator(ctx, operator, email("administrator"), password); err != nil {
+var teamStore = storetest.NewTemplate("../api/testdata/shop.jsonl", store.Options{Options: instance.Options{Now: now}}, func(ctx context.Context, s *store.Store) error {
+	if _, err := s.Instance.People.CreateAdministrator(ctx, operator, email("administrator"), password); err != nil {
 		return err
 	}
 	join := func(who, workspace string, role store.Role) error {

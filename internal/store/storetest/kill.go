@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/sqldb"
 	"github.com/countersign/countersign/internal/store"
 )
@@ -40,9 +41,7 @@ func beKilled(name string, acts map[string]Act, number string, place dbtest.DB) 
 	if !known {
 		return fmt.Errorf("no act %q", name)
 	}
-	s, err := store.Open(ctx, store.Options{
-		Dir: place.Dir, URL: place.URL, Now: func() time.Time { step(); return Noon }, Progress: func(int64, int64) { step() },
-	})
+	s, err := store.Open(ctx, store.Options{Options: instance.Options{Dir: place.Dir, URL: place.URL, Now: func() time.Time { step(); return Noon }, Progress: func(int64, int64) { step() }}})
 	if err != nil {
 		return err
 	}

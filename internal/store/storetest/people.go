@@ -35,7 +35,7 @@ func (f *Fixture) MemberOf(t testing.TB, workspace string, role store.Role, emai
 // Staff adds a user of each rank, and returns them as actors.
 func (f *Fixture) Staff(t testing.TB) map[string]people.Actor {
 	t.Helper()
-	admin := must.Get(f.People().CreateAdministrator(t.Context(), Operator, "administrator@shop.example", password))(t)
+	admin := must.Get(f.Instance.People.CreateAdministrator(t.Context(), Operator, "administrator@shop.example", password))(t)
 	all := map[string]people.Actor{"administrator": admin.Actor(people.Origin{})}
 	for who, workspace := range map[string]string{"stranger": "bob", "viewer": "ada", "manager": "ada", "owner": "ada"} {
 		role := store.Role(who)

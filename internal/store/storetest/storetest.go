@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
@@ -45,7 +46,7 @@ type Fixture struct {
 
 func fixtureOf(t testing.TB, s *store.Store, c *dbtest.Clock, at dbtest.DB) *Fixture {
 	return &Fixture{s, c, at, sync.OnceValue(func() *storedb.DB {
-		db := must.Get(sqldb.Open(context.Background(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, store.DatabaseName), NoCreate: true, Schemas: storedb.Schemas}))(t)
+		db := must.Get(sqldb.Open(context.Background(), sqldb.Options{URL: at.URL, Path: filepath.Join(at.Dir, store.Product.DatabaseName()), NoCreate: true, Schemas: storedb.Schemas}))(t)
 		t.Cleanup(func() { _ = db.Close() })
 		return storedb.New(db)
 	})}
@@ -175,7 +176,9 @@ func NewTemplate(file string, o store.Options, more ...func(context.Context, *st
 
 // newTemplate returns a template of a store that holds lines, written at Noon.
 func newTemplate(lines string) *dbtest.Template {
-	return dbtest.NewTemplate(func(db dbtest.DB) error { return fill(db, store.Options{Now: NewClock().Now}, lines) })
+	return dbtest.NewTemplate(func(db dbtest.DB) error {
+		return fill(db, store.Options{Options: instance.Options{Now: NewClock().Now}}, lines)
+	})
 }
 
 // fill makes a store that holds lines and what more adds.
@@ -209,7 +212,7 @@ func optionsOf(db dbtest.DB, o store.Options) store.Options {
 
 // OptionsOf are the options of a store that reads a clock.
 func OptionsOf(at dbtest.DB, c *dbtest.Clock) store.Options {
-	return optionsOf(at, store.Options{Now: c.Now})
+	return optionsOf(at, store.Options{Options: instance.Options{Now: c.Now}})
 }
 
 // Opened opens a store without preparing it, and closes it with the test.

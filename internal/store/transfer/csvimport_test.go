@@ -353,7 +353,7 @@ func TestARowDoesNotTakeBackWhatWasEditedWhileTheFileWasRead(t *testing.T) {
 		o := storetest.CSVInto("ada", nil)
 		o.SkipBad, o.Bad = true, func(line int, why string, _ []byte) { reason += fmt.Sprint(line, " ", why) }
 		r, err := f.Transfer.Import(t.Context(), storetest.Operator, storetest.NewMeddler(strings.NewReader(file), func() {
-			if _, err := other.EditItem(t.Context(), storetest.Operator, 1, func(i *store.Item, _ string) error { i.Description = "edited"; return nil }); err != nil {
+			if _, err := other.EditItem(t.Context(), storetest.Operator, 1, "", func(i *store.Item, _ string) error { i.Description = "edited"; return nil }); err != nil {
 				t.Error(err)
 			}
 		}), o)

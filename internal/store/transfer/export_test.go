@@ -32,7 +32,7 @@ func fill(t *testing.T, f *storetest.Fixture) {
 		storetest.KeyText("odd", `é \"key\"`, `"expires_at":"2030-01-01T00:00:00Z"`),
 	))
 	k, _ := f.MustCreate(t, store.NewKey{Workspace: "odd", Name: "rotated"})
-	if _, _, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour); err != nil {
+	if _, _, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour, ""); err != nil {
 		t.Fatal(err)
 	}
 	must.Get(f.RevokeKey(t.Context(), storetest.Operator, k.ID))(t)
@@ -102,7 +102,7 @@ func TestExportOfAnEmptyStoreIsEmpty(t *testing.T) {
 func TestValuesOfKeysAreExportedOnlyWhenAskedFor(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		k, first := f.MustCreate(t, store.NewKey{Workspace: "ada"})
-		_, second, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour)
+		_, second, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour, "")
 		must.Do(t, err)
 		audits := len(f.Audits(t))
 		without := f.MustExport(t, false)

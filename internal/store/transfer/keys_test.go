@@ -84,7 +84,7 @@ func TestOldFileDoesNotUndoWhatWasDoneToAKey(t *testing.T) {
 		f.MustImport(t, file)
 		k := f.KeyNamed(t, "ada", "web")
 
-		_, fresh, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, 0)
+		_, fresh, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, 0, "")
 		must.Do(t, err)
 		if report := f.MustImport(t, file); report.Keys.Same != 1 {
 			t.Errorf("after a rotation: %+v", report.Keys)

@@ -64,7 +64,7 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 			return errReportFirst
 		}
 	}
-	if err := imp.service.gate.SameKeyFile(ctx, tx); err != nil {
+	if err := imp.service.gate.SameKeyFile(ctx, tx.Queries); err != nil {
 		return err
 	}
 	if err := imp.keepAfter(ctx, tx, id); err != nil {

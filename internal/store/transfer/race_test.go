@@ -119,7 +119,7 @@ func TestWhatIsWrittenForAnItemThatAnUndoRemovesIsRefused(t *testing.T) {
 			return err
 		},
 		"a change of the item": func(ctx context.Context, f *storetest.Fixture) error {
-			_, err := f.EditItem(ctx, storetest.Operator, 7, func(i *store.Item, _ string) error { i.Description = "edited"; return nil })
+			_, err := f.EditItem(ctx, storetest.Operator, 7, "", func(i *store.Item, _ string) error { i.Description = "edited"; return nil })
 			return err
 		},
 	} {

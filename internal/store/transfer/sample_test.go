@@ -88,7 +88,7 @@ func TestSampleDataThatWasChangedOrUsedStays(t *testing.T) {
 		}
 		used, edited, keyed := page.Items[0].ID, page.Items[1].ID, page.Items[2].ID
 		must.Get(f.CreatePurchase(ctx, storetest.Operator, "leaf", store.Purchase{ItemID: used, License: countersign.LicenseRegular, Code: "somebody's"}))(t)
-		must.Get(f.EditItem(ctx, storetest.Operator, edited, func(i *store.Item, _ string) error { i.Name = "Mine"; return nil }))(t)
+		must.Get(f.EditItem(ctx, storetest.Operator, edited, "", func(i *store.Item, _ string) error { i.Name = "Mine"; return nil }))(t)
 		f.MustCreate(t, store.NewKey{Workspace: "leaf", Name: "app", Class: store.ClassPublishable, Item: keyed})
 		active := slices.DeleteFunc(sold(t, f, "leaf"), func(p store.Purchase) bool {
 			return p.State != store.StateActive || slices.Contains([]int64{used, edited, keyed}, p.ItemID)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/jobs"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store/access"
@@ -14,7 +15,7 @@ import (
 // Service imports and exports. Its methods may be called from many goroutines.
 type Service struct {
 	db    *storedb.DB
-	gate  *access.Gate
+	gate  *instance.Gate
 	queue *jobs.Queue
 	dir   string
 	now   func() time.Time
@@ -24,7 +25,7 @@ type Service struct {
 
 // New returns the import and export of a store, and adds the imports to the queue of its jobs.
 // dir is the data folder.
-func New(db *storedb.DB, gate *access.Gate, queue *jobs.Queue, dir string, clashes *access.Clashes, now func() time.Time) *Service {
+func New(db *storedb.DB, gate *instance.Gate, queue *jobs.Queue, dir string, clashes *access.Clashes, now func() time.Time) *Service {
 	s := &Service{db: db, gate: gate, queue: queue, dir: dir, now: now, clashes: clashes}
 	queue.Handle(importKind, jobs.Kind{Work: s.runImport, Ended: s.importEnded})
 	return s

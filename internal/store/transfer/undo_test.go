@@ -71,7 +71,7 @@ func TestAnUndoLeavesAloneWhatHasChangedSince(t *testing.T) {
 		}, []string{"purchase old-2 changed"}},
 		{"a license was issued", func(t *testing.T, f *storetest.Fixture) error { f.Issue(t, "new-2", "a.example"); return nil }, []string{"purchase new-2 licensed"}},
 		{"an item was edited", func(t *testing.T, f *storetest.Fixture) error {
-			_, err := f.EditItem(t.Context(), storetest.Operator, 1, func(i *store.Item, _ string) error { i.Description = "edited"; return nil })
+			_, err := f.EditItem(t.Context(), storetest.Operator, 1, "", func(i *store.Item, _ string) error { i.Description = "edited"; return nil })
 			return err
 		}, []string{"item changed changed"}},
 		{"a purchase of an item that was added", func(t *testing.T, f *storetest.Fixture) error {

@@ -120,7 +120,7 @@ func TestAnImportOfSomebodyWhoLostTheRightWritesNothing(t *testing.T) {
 	administrator := func(t *testing.T, f *storetest.Fixture) people.Actor {
 		a, another := memberOf(t, f, "ada", store.RoleViewer), memberOf(t, f, "bob", store.RoleViewer)
 		for _, user := range []int64{a.User, another.User} {
-			must.Get(f.People().SetAdministrator(t.Context(), storetest.Operator, user, true))(t)
+			must.Get(f.Instance.People.SetAdministrator(t.Context(), storetest.Operator, user, true))(t)
 		}
 		a.Administrator = true
 		return a
@@ -131,11 +131,11 @@ func TestAnImportOfSomebodyWhoLostTheRightWritesNothing(t *testing.T) {
 		lose  func(*testing.T, *storetest.Fixture, people.Actor) error
 	}{
 		{"a demoted administrator", administrator, func(t *testing.T, f *storetest.Fixture, a people.Actor) error {
-			_, err := f.People().SetAdministrator(t.Context(), storetest.Operator, a.User, false)
+			_, err := f.Instance.People.SetAdministrator(t.Context(), storetest.Operator, a.User, false)
 			return err
 		}},
 		{"an administrator who was deactivated", administrator, func(t *testing.T, f *storetest.Fixture, a people.Actor) error {
-			_, err := f.People().DeactivateUser(t.Context(), storetest.Operator, a.User)
+			_, err := f.Instance.People.DeactivateUser(t.Context(), storetest.Operator, a.User)
 			return err
 		}},
 		{"a manager who was removed", func(t *testing.T, f *storetest.Fixture) people.Actor { return memberOf(t, f, "ada", store.RoleManager) }, func(t *testing.T, f *storetest.Fixture, a people.Actor) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/must"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/store"
@@ -55,13 +56,13 @@ func makeValues(t *testing.T, f *storetest.Fixture, class store.Class, revoked, 
 	}
 	n.Name = fmt.Sprintf("%s %t %t %t", class, revoked, expired, passed)
 	k, earlier := f.MustCreate(t, n)
-	_, previous, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour)
+	_, previous, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Hour, "")
 	must.Do(t, err)
 	overlap := time.Hour
 	if passed {
 		overlap = 0
 	}
-	_, current, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, overlap)
+	_, current, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, overlap, "")
 	must.Do(t, err)
 	if expired {
 		must.Get(f.SetKeyExpiry(t.Context(), storetest.Operator, k.ID, countersign.At(storetest.Noon.Add(-time.Second))))(t)
@@ -171,7 +172,7 @@ func TestEndsAreReachedToTheSecond(t *testing.T) {
 				}
 				k, token := f.MustCreate(t, n)
 				if c.rotated {
-					if _, _, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Minute); err != nil {
+					if _, _, err := f.RotateKey(t.Context(), storetest.Operator, k.ID, time.Minute, ""); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -209,8 +210,8 @@ func TestAccessOfAKey(t *testing.T) {
 }
 
 func TestAuthenticateBeforePrepareSaysNotYet(t *testing.T) {
-	s := storetest.Opened(t, store.Options{Dir: t.TempDir()})
+	s := storetest.Opened(t, store.Options{Options: instance.Options{Dir: t.TempDir()}})
 	_, err := s.Validation.Authenticate(t.Context(), "a key", netip.Addr{})
 	storetest.WantError(t, err, "unavailable")
-	storetest.WantError(t, s.Ready(t.Context()), "unavailable")
+	storetest.WantError(t, s.Instance.Ready(t.Context()), "unavailable")
 }

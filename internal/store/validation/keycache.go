@@ -8,9 +8,9 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/cached"
 	"github.com/countersign/countersign/internal/fault"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/rules"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/token"
@@ -23,7 +23,7 @@ type keyTable map[storedb.KeyDigest]*cachedKey
 type keyCache struct {
 	cached.Value[keyTable]
 	db   *storedb.DB
-	gate *access.Gate
+	gate *instance.Gate
 }
 
 // cachedKey is a key and the actor that it makes of whoever has it.

@@ -23,7 +23,7 @@ func TestChangesByAnotherProcess(t *testing.T) {
 			must.Get(other.RevokeKey(t.Context(), storetest.Operator, k.ID))(t)
 		}, "key_revoked"},
 		{"a rotated key without overlap is refused", func(t *testing.T, other *storetest.Fixture, k store.Key) {
-			if _, _, err := other.RotateKey(t.Context(), storetest.Operator, k.ID, 0); err != nil {
+			if _, _, err := other.RotateKey(t.Context(), storetest.Operator, k.ID, 0, ""); err != nil {
 				t.Fatal(err)
 			}
 		}, "key_expired"},
@@ -96,7 +96,7 @@ func TestKeyRevokedWhilePostgresWasAway(t *testing.T) {
 	storetest.Await(t, lost)
 	_, err := f.Validation.Authenticate(t.Context(), token, storetest.Client)
 	storetest.WantError(t, err, "unavailable")
-	storetest.WantError(t, f.Ready(t.Context()), "unavailable")
+	storetest.WantError(t, f.Instance.Ready(t.Context()), "unavailable")
 	must.Get(direct.RevokeKey(t.Context(), storetest.Operator, k.ID))(t)
 	proxy.Restore()
 	for fault.IsUnavailable(err) { // until it is found to be back

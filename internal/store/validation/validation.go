@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/group"
+	"github.com/countersign/countersign/internal/instance"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/access"
 	"github.com/countersign/countersign/internal/store/storedb"
 	"github.com/countersign/countersign/internal/usage"
 )
@@ -19,7 +19,7 @@ import (
 // from many goroutines.
 type Validator struct {
 	db        *storedb.DB
-	gate      *access.Gate
+	gate      *instance.Gate
 	keys      keyCache
 	responses *responseCache
 	watchers  []sqldb.Watcher
@@ -31,7 +31,7 @@ type Validator struct {
 
 // New returns a validator. cacheBytes bounds the memory in which it keeps what it
 // prints; 0 keeps none. Items have 8 MiB in any case.
-func New(db *storedb.DB, gate *access.Gate, cacheBytes int64, now func() time.Time, log *slog.Logger) *Validator {
+func New(db *storedb.DB, gate *instance.Gate, cacheBytes int64, now func() time.Time, log *slog.Logger) *Validator {
 	v := &Validator{db: db, gate: gate, keys: keyCache{db: db, gate: gate}, responses: newResponseCache(cacheBytes), now: now, log: log}
 	v.watchers = []sqldb.Watcher{v.keys.Watch(v.keys.readAll, storedb.TopicKeys), v.responses.watcher()}
 	return v

@@ -1,8 +1,9 @@
-package access
+package instance
 
 import (
 	"testing"
 
+	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/keyfile"
 	"github.com/countersign/countersign/internal/must"
@@ -10,15 +11,17 @@ import (
 
 func TestTheGateIsOpenWithTheKeyFileOfTheDatabase(t *testing.T) {
 	box := must.Get(keyfile.Create(t.TempDir()))(t)
-	var g Gate
+	g := NewGate(keyfile.Store)
+	migrating := fault.Unavailable(countersign.CodeMigrating, "The database is being migrated")
 	steps := []struct {
 		name string
 		act  func()
 		code string // of the error, "" for an open gate
 	}{
-		{"before the store is prepared", func() {}, "unavailable"},
-		{"while the database is migrated", func() { g.SetReason(ErrMigrating) }, "migrating"},
-		{"with the key file", func() { g.SetReason(nil); g.Open(box) }, ""},
+		{"before the database is prepared", func() {}, "unavailable"},
+		{"with a key file that nobody has opened the gate for", func() { g.Open(box) }, "unavailable"},
+		{"while the database is migrated", func() { g.SetReason(migrating) }, "migrating"},
+		{"with the key file", func() { g.SetReason(nil) }, ""},
 		{"after the key file was replaced", g.Outdated, "unavailable"},
 		{"with the key file that replaced it", func() { g.Open(box) }, ""},
 	}
