@@ -310,7 +310,7 @@ func viewVersion(v settings.Version) versionView {
 	if v.Restored != 0 {
 		note += fmt.Sprintf(" (restored version %d)", v.Restored)
 	}
-	return versionView{v.Number, countersign.At(v.At), v.Actor, string(v.Face), v.Note, cli.NonZero(v.Restored), note}
+	return versionView{v.Number, countersign.At(v.At), v.Actor, string(v.FrontEnd), v.Note, cli.NonZero(v.Restored), note}
 }
 
 func newSettingsHistory(a *app) *cobra.Command {

@@ -49,7 +49,7 @@ func (a *Addon) NoteRequest(of Address) { a.requests[of].Add(1) }
 // one among them. Those of this process count at once, those of others once they
 // have written them.
 func (a *Addon) Requests(ctx context.Context, actor people.Actor) (Requests, error) {
-	if err := a.guard.May(actor, access.ManageSite); err != nil {
+	if err := a.access.May(actor, access.ManageSite); err != nil {
 		return Requests{}, err
 	}
 	since := sqldb.Time{Time: a.hour().Add(time.Hour - requestsShown)}
@@ -70,7 +70,7 @@ func (a *Addon) hour() time.Time { return a.now().UTC().Truncate(time.Hour) }
 // writeRequests adds what was counted since the last time to the running hour.
 // What can't be written now is kept for the next time.
 func (a *Addon) writeRequests(ctx context.Context) {
-	if a.guard.Ready() != nil {
+	if a.access.Ready() != nil {
 		return // the tables may be older than the counts
 	}
 	var taken [addresses]int64

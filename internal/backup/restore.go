@@ -61,7 +61,9 @@ func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err 
 	s.step("read")
 	done.Aside, err = sqldb.Replace(ctx, s.Database, r.Header.build(func(l sqldb.Load) error {
 		done.Info, err = s.load(ctx, from, r, l, files{
-			medium:  func(want blob.Expected, size int64, from io.Reader) error { return s.addMedium(ctx, want, size, from) },
+			uploadedFile: func(want blob.Expected, size int64, from io.Reader) error {
+				return s.addUploadedFile(ctx, want, size, from)
+			},
 			keyFile: func(text string) error { return s.stageKey(r.Header, text) },
 		})
 		s.step("loaded")
@@ -191,9 +193,9 @@ func (s *Service) backUpFirst(ctx context.Context) (file, kept string, err error
 	return file, "", err
 }
 
-// addMedium adds an uploaded file unless it is there as it was uploaded, or was not compared and has the same size. A name
+// addUploadedFile adds an uploaded file unless it is there as it was uploaded, or was not compared and has the same size. A name
 // is never used for another content.
-func (s *Service) addMedium(ctx context.Context, want blob.Expected, size int64, from io.Reader) error {
+func (s *Service) addUploadedFile(ctx context.Context, want blob.Expected, size int64, from io.Reader) error {
 	if s.Media == nil {
 		return nil
 	}

@@ -30,7 +30,7 @@ func TestScheduledBackupsAreVerifiedRecordedAndPruned(t *testing.T) {
 		s.run(true)
 		s.run(false)
 		got := s.schedule()
-		if !got.SucceededAt.Equal(noon) || !got.Next.Equal(noon.Add(24*time.Hour)) || got.Failure != "" || len(s.files(backup.Place{})) != 1 {
+		if !got.SucceededAt.Equal(noon) || !got.Next.Equal(noon.Add(24*time.Hour)) || got.Failure != "" || len(s.files(backup.Destination{})) != 1 {
 			t.Errorf("after the first run: %+v", got)
 		}
 		if at, known, err := s.store.Instance.Backups.LastVerified(t.Context()); !known || err != nil || !at.Equal(noon) {
@@ -42,7 +42,7 @@ func TestScheduledBackupsAreVerifiedRecordedAndPruned(t *testing.T) {
 		}
 		s.now = noon.Add(24 * time.Hour)
 		s.run(true)
-		if left := s.files(backup.Place{}); len(left) != 1 || !left[0].CreatedAt.Equal(s.now) {
+		if left := s.files(backup.Destination{}); len(left) != 1 || !left[0].CreatedAt.Equal(s.now) {
 			t.Errorf("files %+v", left)
 		}
 	})
@@ -131,11 +131,11 @@ func TestCommandsAndASwitchedOffScheduleWriteNoBackups(t *testing.T) {
 	command := jobs.New(other.Instance.Backups.DB, func() time.Time { return s.now }, slog.New(slog.DiscardHandler))
 	other.Instance.Backups.Handle(command)
 	must.Get(command.RunNext(t.Context()))(t)
-	if left := s.files(backup.Place{}); len(left) != 0 {
+	if left := s.files(backup.Destination{}); len(left) != 0 {
 		t.Errorf("files %+v", left)
 	}
 	s.run(true)
-	if left := s.files(backup.Place{}); len(left) != 1 {
+	if left := s.files(backup.Destination{}); len(left) != 1 {
 		t.Errorf("files of the server %+v", left)
 	}
 }
@@ -174,7 +174,7 @@ func TestOnlyTheOperatorWorksOnBackups(t *testing.T) {
 		_, err1 := k.Create(ctx, a, backup.CreateOptions{})
 		_, err2 := k.SetSchedule(ctx, a, on(time.Hour))
 		_, err3 := k.Schedule(ctx, a)
-		_, err4 := k.Prune(ctx, a, backup.Place{}, backup.Keep{Count: 1})
+		_, err4 := k.Prune(ctx, a, backup.Destination{}, backup.Keep{Count: 1})
 		_, err5 := k.RecordVerification(ctx, a, backup.Source{}, backup.Info{}, nil)
 		_, err6 := k.Verifications(ctx, a)
 		for i, err := range []error{err1, err2, err3, err4, err5, err6, k.RecordRestore(ctx, a, backup.Source{}, backup.Restored{})} {
@@ -183,7 +183,7 @@ func TestOnlyTheOperatorWorksOnBackups(t *testing.T) {
 			}
 		}
 	}
-	if left := s.files(backup.Place{}); len(left) != 0 {
+	if left := s.files(backup.Destination{}); len(left) != 0 {
 		t.Errorf("files %+v", left)
 	}
 }

@@ -162,7 +162,7 @@ func TestChangePassword(t *testing.T) {
 		wantCode(t, err, "sign_in_refused")
 		_, err = f.SignIn(t.Context(), home, email, other)
 		wantCode(t, err, "")
-		if lines, err := f.Audit(t.Context(), ada, AuditFilter{Action: "password.change"}); err != nil || len(lines) != 1 || lines[0].Detail != "1 session ended" || lines[0].Actor != email || lines[0].Address != "192.0.2.7" || lines[0].Face != FacePage {
+		if lines, err := f.Audit(t.Context(), ada, AuditFilter{Action: "password.change"}); err != nil || len(lines) != 1 || lines[0].Detail != "1 session ended" || lines[0].Actor != email || lines[0].Address != "192.0.2.7" || lines[0].FrontEnd != FrontEndPage {
 			t.Errorf("audit %+v, %v", lines, err)
 		}
 	})

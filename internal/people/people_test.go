@@ -29,7 +29,7 @@ const (
 )
 
 // frontEndData is what a front end keeps in a session.
-const frontEndData = "kept by the face"
+const frontEndData = "kept by the front end"
 
 var (
 	operator = Operator("tester")

@@ -264,13 +264,13 @@ func TestAWebhookWithoutItsSecretIsPausedUntilItIsRotated(t *testing.T) {
 			t.Helper()
 			must.Do(t, p.db.Tx(t.Context(), func(tx *addondb.DB) error { return p.ResealWebhooks(t.Context(), tx, old, fresh) }))
 		}
-		box := p.guard.Box()
+		box := p.access.Box()
 		other := newBox(t)
 		if lost, err := p.LostWebhooks(t.Context(), box); err != nil || len(lost) > 0 {
 			t.Errorf("%+v, %v", lost, err)
 		}
 		reseal(box, other)
-		p.guard.Open(other)
+		p.access.Open(other)
 		if got, err := p.RevealSecret(t.Context(), operator, w.ID); err != nil || got != secret || p.state(t, w.ID).OldSecretUntil.IsZero() {
 			t.Errorf("resealed: %v", err)
 		}
@@ -278,7 +278,7 @@ func TestAWebhookWithoutItsSecretIsPausedUntilItIsRotated(t *testing.T) {
 			t.Errorf("%+v, %v", lost, err)
 		}
 		reseal(nil, box)
-		p.guard.Open(box)
+		p.access.Open(box)
 		expect.Equalf(t, p.state(t, w.ID).PausedFor, PausedSecretLost, "not paused")
 		p.add(t, "ana")
 		_, err = p.Resume(t.Context(), operator, w.ID)

@@ -25,7 +25,7 @@ func (u PackageUse) Blocks() bool { return len(u.Draft)+len(u.Published) > 0 }
 // PackageUses returns what the packages are used for, by their ids. A package that no
 // product is mapped to is not in it.
 func (s *Service) PackageUses(ctx context.Context, actor people.Actor) (map[int64]PackageUse, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
 	var uses map[int64]PackageUse
@@ -72,7 +72,7 @@ func (u PackageUse) blocks(p Package) error {
 
 // noMembers is an error while somebody has a package.
 func (s *Service) noMembers(ctx context.Context, tx *addondb.DB, p Package) error {
-	n, err := tx.PackageMembers(ctx, p.ID, s.guard.Timestamp())
+	n, err := tx.PackageMembers(ctx, p.ID, s.access.Timestamp())
 	if err == nil && n > 0 {
 		err = fault.Conflict("package_in_use", fmt.Sprintf("The package %s is in use: members have it by %d purchases and grants. Wait for their end, or end the grants", packageName(p), n))
 	}

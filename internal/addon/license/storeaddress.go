@@ -64,7 +64,7 @@ func oneHost(u *url.URL) string {
 // not need. Errors: a wrong address is invalid with Fields "store"; those of
 // people.CheckPassword, with Fields "password".
 func (s *Service) SetStore(ctx context.Context, actor people.Actor, address, password string) error {
-	if err := s.guard.May(actor, access.ManageSite); err != nil {
+	if err := s.access.May(actor, access.ManageSite); err != nil {
 		return err
 	}
 	address, problem := checkStore(address)
@@ -89,5 +89,5 @@ func (s *Service) setStore(ctx context.Context, tx *addondb.DB, actor people.Act
 	if err := tx.SetMeta(ctx, metaStore, address); err != nil {
 		return err
 	}
-	return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionStoreSet, Before: before, After: address})
+	return s.access.Audit(ctx, tx, actor, people.Event{Action: access.ActionStoreSet, Before: before, After: address})
 }

@@ -161,7 +161,7 @@ func TestChangingTheAddressAloneNeedsThePassword(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		const password, address = "four quiet green words", "https://store.example"
 		admin := must.Get(f.Instance.People.CreateAdministrator(t.Context(), operator, "ana@site.example", password))(t)
-		ana := people.Actor{Kind: people.KindUser, ID: admin.Email, User: admin.ID, Administrator: true, Face: people.FacePage, Addr: client}
+		ana := people.Actor{Kind: people.KindUser, ID: admin.Email, User: admin.ID, Administrator: true, FrontEnd: people.FrontEndPage, Addr: client}
 		for _, wrong := range []string{"", "four quiet green birds"} {
 			if err := f.Licenses.SetStore(t.Context(), ana, address, wrong); addontest.CodeOf(err) != "password_wrong" || mustKnow(t, f).Store != "" {
 				t.Errorf("with %q: %v", wrong, err)

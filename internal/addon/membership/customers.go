@@ -58,7 +58,7 @@ func Statuses() []string {
 
 // Customers lists the users with a membership or a purchase, the newest change first.
 func (s *Service) Customers(ctx context.Context, actor people.Actor, f CustomerFilter) (page CustomerPage, err error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return page, err
 	}
 	if f.Limit <= 0 || f.Limit > maxPurchases {
@@ -118,7 +118,7 @@ func placeOf(cursor string) (addondb.MembershipPlace, bool) {
 
 // Customer reads one. A user who never had anything is one without a membership.
 func (s *Service) Customer(ctx context.Context, actor people.Actor, user string) (Customer, error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return Customer{}, err
 	}
 	if err := checkUser(user); err != nil {
@@ -148,7 +148,7 @@ type PurchaseDetails struct {
 
 // PurchaseFor reads a purchase for the site.
 func (s *Service) PurchaseFor(ctx context.Context, actor people.Actor, name string) (d PurchaseDetails, err error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return d, err
 	}
 	err = s.db.Snapshot(ctx, func(tx *addondb.DB) error {

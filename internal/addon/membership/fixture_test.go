@@ -36,8 +36,8 @@ var (
 	noon     = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	month    = noon.AddDate(0, 1, 0)
 	operator = people.Operator("tester")
-	program  = people.Actor{Kind: people.KindKey, ID: "1 First pair", Face: people.FaceAPI, Secret: true}
-	stranger = people.Actor{Kind: people.KindVisitor, Face: people.FaceAPI}
+	program  = people.Actor{Kind: people.KindKey, ID: "1 First pair", FrontEnd: people.FrontEndAPI, Secret: true}
+	stranger = people.Actor{Kind: people.KindVisitor, FrontEnd: people.FrontEndAPI}
 )
 
 // application is what every fixture sells in at first.
@@ -130,10 +130,10 @@ func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
 		(*store).clock = func() time.Time { return f.clock.Now().Truncate(time.Second) }
 	}
 	f.selling = iap.Selling{Enabled: true, Application: application, ServiceAccount: []byte("{}"), Packages: map[string]int64{"silver_monthly": silver, "gold_monthly": gold}}
-	guard := &access.Guard{Gate: instance.NewGate(keyfile.Addon), Now: f.now}
-	guard.Open(box)
-	guard.SetState(access.StateReady)
-	f.Service = New(Options{DB: addondb.New(db), Guard: guard, Log: slog.New(slog.DiscardHandler)})
+	control := &access.Control{Gate: instance.NewGate(keyfile.Addon), Now: f.now}
+	control.Open(box)
+	control.SetState(access.StateReady)
+	f.Service = New(Options{DB: addondb.New(db), Access: control, Log: slog.New(slog.DiscardHandler)})
 	f.Service.selling = func(context.Context) (iap.Selling, error) { f.mu.Lock(); defer f.mu.Unlock(); return f.selling, nil }
 	f.openStore = func(s iap.Selling) (Store, error) { return f.named(s), nil }
 	f.Service.append, f.Service.put, f.Service.postpone = f.append, f.put, f.postpone

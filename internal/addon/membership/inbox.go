@@ -45,12 +45,12 @@ func (s *Service) Receive(ctx context.Context, n play.Notification, body []byte)
 		if err := s.ReceiveIn(ctx, tx, selling, n, body, 0); err != nil {
 			return err
 		}
-		return s.guard.SameKeyFile(ctx, tx.Queries)
+		return s.access.SameKeyFile(ctx, tx.Queries)
 	})
 }
 
 // ReceiveIn is Receive in a transaction, with the settings. The task is due after a
-// wait. [access.Guard.SameKeyFile] is left to the caller.
+// wait. [access.Control.SameKeyFile] is left to the caller.
 func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, selling iap.Selling, n play.Notification, body []byte, wait time.Duration) error {
 	message, err := s.message(n, body)
 	if err != nil {
@@ -209,7 +209,7 @@ type ReceivedMessage struct {
 
 // Messages lists notifications before an id, newest first; 0 for from the newest on.
 func (s *Service) Messages(ctx context.Context, actor people.Actor, before int64, limit int) ([]ReceivedMessage, error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return nil, err
 	}
 	rows, err := s.db.Messages(ctx, before, min(max(limit, 1), maxPurchases))

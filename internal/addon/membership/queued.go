@@ -75,7 +75,7 @@ func (s *Service) queueClaim(ctx context.Context, token string, selling iap.Sell
 		if err := s.recompute(ctx, tx, change{environment: environmentOf(q)}, req.user); err != nil {
 			return err
 		}
-		return s.guard.SameKeyFile(ctx, tx.DB.Queries)
+		return s.access.SameKeyFile(ctx, tx.DB.Queries)
 	})
 	if err == nil && isOutage(failed) {
 		err = s.putProbe(ctx, failed)
@@ -253,7 +253,7 @@ func (s *Service) giveUp(ctx context.Context, q addondb.QueuedVerification) erro
 		if err := s.recompute(ctx, tx, change{environment: environmentOf(q)}, q.UserID); err != nil {
 			return err
 		}
-		return s.guard.SameKeyFile(ctx, tx.DB.Queries)
+		return s.access.SameKeyFile(ctx, tx.DB.Queries)
 	})
 }
 

@@ -50,7 +50,7 @@ func (s *Service) announceReview(ctx context.Context, tx *addondb.DB, n play.Not
 // conflict here (review_ended). An order that the store did not ask about is of kind NotFound
 // (review_not_found).
 func (s *Service) AnswerReview(ctx context.Context, actor people.Actor, order string, preference play.RefundPreference, sample bool) error {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return err
 	}
 	switch preference {
@@ -77,7 +77,7 @@ func (s *Service) AnswerReview(ctx context.Context, actor people.Actor, order st
 		if err := errors.Join(tx.SetMessageResult(ctx, asked.message, ResultAnswered), s.resolve(ctx, tx, alertRefundReview, order)); err != nil {
 			return err
 		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionPurchaseReview, Subject: order, Detail: string(preference)})
+		return s.access.Audit(ctx, tx, actor, people.Event{Action: access.ActionPurchaseReview, Subject: order, Detail: string(preference)})
 	})
 }
 

@@ -38,7 +38,7 @@ func (p *Pages) visitorOf(r *frame.Request, pasted string) (visitor, error) {
 		return v, errNobody
 	}
 	var err error
-	v.TokenHolder, err = p.addon.Setup.TokenHolder(r.Context(), v.token, people.FacePage, r.From.Addr)
+	v.TokenHolder, err = p.addon.Setup.TokenHolder(r.Context(), v.token, people.FrontEndPage, r.From.Addr)
 	return v, err
 }
 

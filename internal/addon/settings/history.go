@@ -18,7 +18,7 @@ import (
 // Versions lists versions before a number, newest first, at most limit (50 when
 // it is 0, never more than 500); before is 0 for the newest.
 func (s *Service) Versions(ctx context.Context, actor people.Actor, before int64, limit int) ([]Version, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
 	if limit <= 0 {
@@ -47,7 +47,7 @@ type VersionDetail struct {
 
 // Version reads one. Its error is of kind NotFound.
 func (s *Service) Version(ctx context.Context, actor people.Actor, number int64) (VersionDetail, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return VersionDetail{}, err
 	}
 	var detail VersionDetail

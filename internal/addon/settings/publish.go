@@ -60,7 +60,7 @@ type publishing struct {
 func (s *Service) publish(ctx context.Context, actor people.Actor, note string,
 	choose func(*addondb.DB, addondb.Version) (publishing, error),
 ) (Publication, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return Publication{}, err
 	}
 	note, err := checkNote(note)
@@ -132,12 +132,12 @@ func (s *Service) auditVersion(ctx context.Context, tx *addondb.DB, actor people
 	if v.Restored != 0 {
 		event.Action, event.After = access.ActionSettingsRollback, fmt.Sprintf("version %d, with the values of version %d", v.Number, v.Restored)
 	}
-	return s.guard.Audit(ctx, tx, actor, event)
+	return s.access.Audit(ctx, tx, actor, event)
 }
 
 func (s *Service) newVersion(actor people.Actor, number int64, note string, p publishing) addondb.Version {
 	return addondb.Version{
-		Number: number, PublishedAt: s.guard.Timestamp(), ActorKind: string(actor.Kind), Actor: actor.ID, Face: string(actor.Face),
+		Number: number, PublishedAt: s.access.Timestamp(), ActorKind: string(actor.Kind), Actor: actor.ID, FrontEnd: string(actor.FrontEnd),
 		Note: note, Restored: p.restored, Settings: sqldb.JSON[[]addondb.Setting]{V: p.values.rows()}, Body: string(publicBody(p.values)),
 	}
 }

@@ -22,8 +22,8 @@ type Published struct {
 // there is none. Before the first update it is an error of kind Unavailable with the
 // code update_needed.
 func (s *Service) Published(ctx context.Context) (*Published, error) {
-	if s.published.Cached() == nil && !s.guard.Installed() {
-		return nil, s.guard.Ready()
+	if s.published.Cached() == nil && !s.access.Installed() {
+		return nil, s.access.Ready()
 	}
 	return s.published.Get(ctx)
 }
@@ -45,7 +45,7 @@ func (s *Service) readPublished(ctx context.Context) (*Published, error) {
 
 // Preview is the public settings that apps would be served if the draft were published.
 func (s *Service) Preview(ctx context.Context, actor people.Actor) ([]byte, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
 	rows, err := s.db.Settings(ctx)

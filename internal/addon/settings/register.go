@@ -71,7 +71,7 @@ func (s *Service) Register(ctx context.Context, tx *addondb.DB, u Unregistered) 
 	for _, list := range [][]Definition{u.New, u.Changed} {
 		for _, d := range list {
 			err := tx.PutDefinition(ctx, addondb.Definition{
-				Name: d.Key, Kind: string(d.Type), Secret: d.Secret, Fallback: d.Default, RegisteredAt: s.guard.Timestamp(),
+				Name: d.Key, Kind: string(d.Type), Secret: d.Secret, Fallback: d.Default, RegisteredAt: s.access.Timestamp(),
 			})
 			if err != nil {
 				return err

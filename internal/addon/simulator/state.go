@@ -115,7 +115,7 @@ func (s *Service) open(sealed []byte, selling iap.Selling) (*state, error) {
 	}
 	st.store = store
 	if len(sealed) > 0 {
-		text, err := s.guard.Box().Open(sealPurpose, sealed)
+		text, err := s.access.Box().Open(sealPurpose, sealed)
 		if err != nil {
 			return nil, fault.WithCause(fault.Conflict("simulator_lost", "The simulated store was encrypted with another key file"), err)
 		}
@@ -163,7 +163,7 @@ func addProducts(store *playfake.Store, selling iap.Selling) error {
 func (s *Service) change(ctx context.Context, selling iap.Selling, wait time.Duration, do func(*addondb.DB, *state) error) (sent []play.Notification, err error) {
 	err = s.db.Tx(ctx, func(tx *addondb.DB) error {
 		sent = nil
-		sealed, err := tx.LockSimulator(ctx, s.guard.Timestamp())
+		sealed, err := tx.LockSimulator(ctx, s.access.Timestamp())
 		if err != nil {
 			return err
 		}
@@ -226,7 +226,7 @@ func (s *Service) save(ctx context.Context, tx *addondb.DB, st *state) (err erro
 	if err != nil {
 		return fmt.Errorf("simulator: %w", err)
 	}
-	if err := tx.SetSimulator(ctx, s.guard.Box().Seal(sealPurpose, text), sqldb.Time{Time: s.now()}); err != nil {
+	if err := tx.SetSimulator(ctx, s.access.Box().Seal(sealPurpose, text), sqldb.Time{Time: s.now()}); err != nil {
 		return err
 	}
 	if next := st.store.Next(); !next.IsZero() {
@@ -234,7 +234,7 @@ func (s *Service) save(ctx context.Context, tx *addondb.DB, st *state) (err erro
 			return err
 		}
 	}
-	return s.guard.SameKeyFile(ctx, tx.Queries)
+	return s.access.SameKeyFile(ctx, tx.Queries)
 }
 
 // Rename moves the purchases of a user to another one, "" for nobody. A state that can't be opened names nobody.
@@ -243,10 +243,10 @@ func (s *Service) Rename(ctx context.Context, tx *addondb.DB, user, to string) e
 	if err != nil || len(sealed) == 0 { // the row of a site that has never used test mode is not locked
 		return err
 	}
-	if sealed, err = tx.LockSimulator(ctx, s.guard.Timestamp()); err != nil {
+	if sealed, err = tx.LockSimulator(ctx, s.access.Timestamp()); err != nil {
 		return err
 	}
-	text, err := s.guard.Box().Open(sealPurpose, sealed)
+	text, err := s.access.Box().Open(sealPurpose, sealed)
 	if err != nil {
 		return nil
 	}
@@ -265,10 +265,10 @@ func (s *Service) Rename(ctx context.Context, tx *addondb.DB, user, to string) e
 	if text, err = json.Marshal(k); err != nil {
 		return fmt.Errorf("simulator: %w", err)
 	}
-	if err := tx.SetSimulator(ctx, s.guard.Box().Seal(sealPurpose, text), s.guard.Timestamp()); err != nil {
+	if err := tx.SetSimulator(ctx, s.access.Box().Seal(sealPurpose, text), s.access.Timestamp()); err != nil {
 		return err
 	}
-	return s.guard.SameKeyFile(ctx, tx.Queries)
+	return s.access.SameKeyFile(ctx, tx.Queries)
 }
 
 // due is when the addon's clock shows the time at which the store has to do something.

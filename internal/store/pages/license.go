@@ -108,8 +108,8 @@ func (p *Pages) submitOrder(w http.ResponseWriter, r *frame.Request, do func(in 
 // withCode calls do, which finds a purchase by a code, within the limits. No key comes
 // to a page, so whoever has had too many failures is refused.
 func (p *Pages) withCode(w http.ResponseWriter, code string, do func() error) error {
-	return p.guard.Call(w, false, func(bool) error {
-		if err := p.guard.TakeCode(w, "issue", code); err != nil {
+	return p.limits.Call(w, false, func(bool) error {
+		if err := p.limits.TakeCode(w, "issue", code); err != nil {
 			return err
 		}
 		return do()
@@ -151,7 +151,7 @@ func (p *Pages) explain(refused error) (frame.Errors, bool) {
 	return frame.LicenseErrors(refused, p.frame.Now())
 }
 
-func buyer(r *frame.Request) people.Actor { return people.Buyer(people.FacePage, r.From.Addr) }
+func buyer(r *frame.Request) people.Actor { return people.Buyer(people.FrontEndPage, r.From.Addr) }
 
 // shown is a license's domain as it was asked for.
 func shown(l licensing.License) string {

@@ -27,7 +27,7 @@ type mediaSlot struct {
 	// address is that of what is in it, "" for nothing.
 	address string
 	// file is what buyers download, in its own slot.
-	file *media.Medium
+	file *media.UploadedFile
 	errs frame.Errors
 }
 
