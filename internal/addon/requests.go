@@ -23,8 +23,8 @@ const (
 	addresses                      // how many there are
 )
 
-// kept names the addresses in the database.
-func (a Address) kept() string { return [addresses]string{"settings", "iap"}[a] }
+// column names the addresses in the database.
+func (a Address) column() string { return [addresses]string{"settings", "iap"}[a] }
 
 // requestsKept is how long the hours' counts are kept, requestsShown how far back
 // they are added up.
@@ -55,7 +55,7 @@ func (a *Addon) Requests(ctx context.Context, actor people.Actor) (Requests, err
 	since := sqldb.Time{Time: a.hour().Add(time.Hour - requestsShown)}
 	var counts [addresses]int64
 	for of := range addresses {
-		written, err := a.db.Requests(ctx, since, of.kept())
+		written, err := a.db.Requests(ctx, since, of.column())
 		if err != nil {
 			return Requests{}, err
 		}
@@ -86,7 +86,7 @@ func (a *Addon) writeRequests(ctx context.Context) {
 			if taken[of] == 0 {
 				continue
 			}
-			if err := tx.AddRequests(ctx, sqldb.Time{Time: a.hour()}, of.kept(), taken[of]); err != nil {
+			if err := tx.AddRequests(ctx, sqldb.Time{Time: a.hour()}, of.column(), taken[of]); err != nil {
 				return err
 			}
 		}

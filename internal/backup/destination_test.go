@@ -46,9 +46,9 @@ func TestTheURLOfAScheduleIsSealed(t *testing.T) {
 		got := s.set(func(to *backup.Settings) { to.Active, to.Out = true, url })
 		expect.Equalf(t, got.Destination, "s3://bucket", "place")
 		kept, err := s.store.Instance.Backups.DB.Queries().Meta(t.Context(), "backup_schedule")
-		entries, err2 := s.store.Instance.Audit.Audit(t.Context(), operator, people.AuditFilter{Action: "backup.schedule"})
-		if err != nil || err2 != nil || len(entries) != 1 || strings.Contains(kept, "hush") || strings.Contains(entries[0].Detail, "hush") {
-			t.Errorf("kept %s, entries %+v, %v, %v", kept, entries, err, err2)
+		entries, errEntries := s.store.Instance.Audit.Audit(t.Context(), operator, people.AuditFilter{Action: "backup.schedule"})
+		if err != nil || errEntries != nil || len(entries) != 1 || strings.Contains(kept, "hush") || strings.Contains(entries[0].Detail, "hush") {
+			t.Errorf("kept %s, entries %+v, %v, %v", kept, entries, err, errEntries)
 		}
 		s.set(func(to *backup.Settings) {
 			expect.Equalf(t, to.Out, url, "opened as")

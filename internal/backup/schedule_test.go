@@ -142,9 +142,8 @@ func TestCommandsAndASwitchedOffScheduleWriteNoBackups(t *testing.T) {
 
 func TestEncryptedScheduledBackupsAreVerifiedWithoutTheIdentity(t *testing.T) {
 	t.Parallel()
-	x25519, err1 := age.GenerateX25519Identity()
-	hybrid, err2 := age.GenerateHybridIdentity()
-	must.Do(t, errors.Join(err1, err2))
+	x25519 := must.Get(age.GenerateX25519Identity())(t)
+	hybrid := must.Get(age.GenerateHybridIdentity())(t)
 	for recipient, identity := range map[string]age.Identity{x25519.Recipient().String(): x25519, hybrid.Recipient().String(): hybrid} {
 		s := serve(t, template.New(t, dbtest.SQLite))
 		bucket := "file://" + filepath.ToSlash(t.TempDir())
@@ -171,13 +170,13 @@ func TestOnlyTheOperatorWorksOnBackups(t *testing.T) {
 	for _, a := range []people.Actor{
 		{Kind: people.KindUser, User: 1, Administrator: true}, {Kind: people.KindKey, Workspace: 1, Secret: true}, {Kind: people.KindVisitor},
 	} {
-		_, err1 := k.Create(ctx, a, backup.CreateOptions{})
-		_, err2 := k.SetSchedule(ctx, a, on(time.Hour))
-		_, err3 := k.Schedule(ctx, a)
-		_, err4 := k.Prune(ctx, a, backup.Destination{}, backup.Keep{Count: 1})
-		_, err5 := k.RecordVerification(ctx, a, backup.Source{}, backup.Info{}, nil)
-		_, err6 := k.Verifications(ctx, a)
-		for i, err := range []error{err1, err2, err3, err4, err5, err6, k.RecordRestore(ctx, a, backup.Source{}, backup.Restored{})} {
+		_, errCreate := k.Create(ctx, a, backup.CreateOptions{})
+		_, errSetSchedule := k.SetSchedule(ctx, a, on(time.Hour))
+		_, errSchedule := k.Schedule(ctx, a)
+		_, errPrune := k.Prune(ctx, a, backup.Destination{}, backup.Keep{Count: 1})
+		_, errRecordVerification := k.RecordVerification(ctx, a, backup.Source{}, backup.Info{}, nil)
+		_, errVerifications := k.Verifications(ctx, a)
+		for i, err := range []error{errCreate, errSetSchedule, errSchedule, errPrune, errRecordVerification, errVerifications, k.RecordRestore(ctx, a, backup.Source{}, backup.Restored{})} {
 			if err == nil || !isForbidden(err) {
 				t.Errorf("%s, call %d: %v", a.Kind, i+1, err)
 			}

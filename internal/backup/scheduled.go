@@ -256,8 +256,8 @@ func (k *Keeper) noteFailure(ctx context.Context, r *jobs.Run, failed error) err
 			return err
 		}
 		s.FailedAt, s.Failure = k.now(), "The backup failed; the log of the server has the cause"
-		if ours := fault.Of(failed); ours != nil {
-			s.Failure = ours.Message
+		if apiErr := fault.Of(failed); apiErr != nil {
+			s.Failure = apiErr.Message
 		}
 		at, _, err := r.Retry(ctx, tx, time.Time{}, fault.Unavailable("backup_failed", s.Failure))
 		if err != nil {

@@ -1,7 +1,6 @@
 package people
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -50,9 +49,8 @@ func TestCommonPasswordsAreWrittenAsTheyAreCompared(t *testing.T) {
 
 func TestHashesAreArgon2idWithTheirCost(t *testing.T) {
 	h := newHashes(HashCost{})
-	one, err1 := h.make(t.Context(), wholeQueue, password)
-	two, err2 := h.make(t.Context(), wholeQueue, password)
-	must.Do(t, errors.Join(err1, err2))
+	one := must.Get(h.make(t.Context(), wholeQueue, password))(t)
+	two := must.Get(h.make(t.Context(), wholeQueue, password))(t)
 	if !strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Errorf("the hash begins %.40s", one)
 	}

@@ -41,8 +41,8 @@ func (l *RateLimits) Failed(w http.ResponseWriter, err error) error {
 }
 
 func isFailure(err error) bool {
-	ours := fault.Of(err)
-	return ours != nil && (ours.Kind == countersign.KindUnauthorized || ours.Kind == countersign.KindNotFound)
+	apiErr := fault.Of(err)
+	return apiErr != nil && (apiErr.Kind == countersign.KindUnauthorized || apiErr.Kind == countersign.KindNotFound)
 }
 
 // Call runs do for a client whose credential is a purchase code. Over the limit on failures, a client without a secret

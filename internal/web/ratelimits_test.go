@@ -16,8 +16,8 @@ var (
 )
 
 func codeOf(err error) string {
-	if ours, ok := errors.AsType[*countersign.Error](err); ok {
-		return ours.Code
+	if apiErr, ok := errors.AsType[*countersign.Error](err); ok {
+		return apiErr.Code
 	}
 	return ""
 }

@@ -170,9 +170,9 @@ func pairPurpose(c addondb.Credential, half Half) string {
 // open decrypts the values of a credential.
 func (s *Service) open(c addondb.Credential) (Values, error) {
 	box := s.access.Box()
-	key, err1 := box.Open(pairPurpose(c, HalfKey), c.KeySealed)
-	secret, err2 := box.Open(pairPurpose(c, HalfSecret), c.SecretSealed)
-	if err := errors.Join(err1, err2); err != nil {
+	key, errKey := box.Open(pairPurpose(c, HalfKey), c.KeySealed)
+	secret, errSecret := box.Open(pairPurpose(c, HalfSecret), c.SecretSealed)
+	if errKey != nil || errSecret != nil {
 		return Values{}, fault.Conflict("credential_not_kept", "These API credentials can't be read: they were encrypted with another key file. Rotate them to get new values")
 	}
 	return Values{string(key), string(secret)}, nil

@@ -115,7 +115,7 @@ func (s *Service) Basic(ctx context.Context, from netip.Addr, key, secret string
 	if err := s.access.Ready(); err != nil {
 		return people.Actor{}, err
 	}
-	c, err := s.activePair(ctx, key, func(kept string) bool { return subtle.ConstantTimeCompare([]byte(kept), []byte(secret)) == 1 })
+	c, err := s.activePair(ctx, key, func(stored string) bool { return subtle.ConstantTimeCompare([]byte(stored), []byte(secret)) == 1 })
 	if err != nil {
 		return people.Actor{}, err
 	}

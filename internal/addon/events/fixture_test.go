@@ -235,9 +235,9 @@ func (p *process) audits(t *testing.T) []string {
 // wantError wants an error with a code, or none for "".
 func wantError(t *testing.T, err error, code string) {
 	t.Helper()
-	var ours *countersign.Error
-	if errors.As(err, &ours) {
-		if ours.Code != code {
+	var apiErr *countersign.Error
+	if errors.As(err, &apiErr) {
+		if apiErr.Code != code {
 			t.Errorf("error %v, want the code %q", err, code)
 		}
 		return

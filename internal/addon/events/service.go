@@ -17,8 +17,8 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// kept is how long events, deliveries and attempts are kept.
-const kept = 30 * 24 * time.Hour
+// retention is how long events, deliveries and attempts are kept.
+const retention = 30 * 24 * time.Hour
 
 // itself is the actor of what the addon does without being asked.
 var itself = people.Operator("countersign")
@@ -75,7 +75,7 @@ func (s *Service) Run(ctx context.Context) {
 
 // Prune deletes events, deliveries and attempts that are older than 30 days.
 func (s *Service) Prune(ctx context.Context) error {
-	before := sqldb.Time{Time: s.access.Now().Add(-kept)}
+	before := sqldb.Time{Time: s.access.Now().Add(-retention)}
 	return s.db.Tx(ctx, func(tx *addondb.DB) error { return tx.PruneEvents(ctx, before) })
 }
 

@@ -45,8 +45,8 @@ func TestAddressesOfWebhooks(t *testing.T) {
 				wantError(t, err, "")
 				continue
 			}
-			var ours *countersign.Error
-			if !errors.As(err, &ours) || ours.Code != "webhook_invalid" || !strings.HasPrefix(ours.Fields["url"], c.want) || strings.Contains(err.Error(), "t0psecret") {
+			var apiErr *countersign.Error
+			if !errors.As(err, &apiErr) || apiErr.Code != "webhook_invalid" || !strings.HasPrefix(apiErr.Fields["url"], c.want) || strings.Contains(err.Error(), "t0psecret") {
 				t.Errorf("%s: %v", c.rule, err)
 			}
 		}
@@ -118,7 +118,7 @@ func TestANameIsAddedUnlessAllItsAddressesAreForbidden(t *testing.T) {
 			_, edited := p.EditWebhook(t.Context(), operator, w.ID, WebhookChange{URL: &c.url})
 			for _, err := range []error{added, edited, p.CheckNew(t.Context(), c.url, nil)} {
 				wantError(t, err, c.code)
-				if ours, ok := errors.AsType[*countersign.Error](err); ok && !strings.HasPrefix(cmp.Or(ours.Fields["url"], ours.Message), c.why) {
+				if apiErr, ok := errors.AsType[*countersign.Error](err); ok && !strings.HasPrefix(cmp.Or(apiErr.Fields["url"], apiErr.Message), c.why) {
 					t.Errorf("%s: %v", c.rule, err)
 				}
 			}

@@ -2,7 +2,6 @@ package iap
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -37,8 +36,14 @@ func (s *Service) PackageUses(ctx context.Context, actor people.Actor) (map[int6
 }
 
 func readUses(ctx context.Context, tx *addondb.DB) (map[int64]PackageUse, error) {
-	rows, err1 := tx.Settings(ctx)
-	last, err2 := tx.LastVersion(ctx)
+	rows, err := tx.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	last, err := tx.LastVersion(ctx)
+	if err != nil {
+		return nil, err
+	}
 	uses := map[int64]PackageUse{}
 	for _, p := range ValuesOf(rows).Products {
 		use := uses[p.PackageID]
@@ -50,7 +55,7 @@ func readUses(ctx context.Context, tx *addondb.DB) (map[int64]PackageUse, error)
 		use.Published = append(use.Published, p.StoreID)
 		uses[p.PackageID] = use
 	}
-	return uses, errors.Join(err1, err2)
+	return uses, nil
 }
 
 // blocks is the error of removing a package in use, nil when it is not.

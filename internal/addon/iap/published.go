@@ -3,7 +3,6 @@ package iap
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/countersign/countersign"
@@ -62,9 +61,12 @@ func (s *Service) read(ctx context.Context, settings func(*addondb.DB) ([]addond
 
 // view creates the view of rows of settings.
 func (s *Service) view(ctx context.Context, tx *addondb.DB, rows []addondb.Setting) (Published, error) {
-	packages, err1 := tx.Packages(ctx)
-	accounts, err2 := ReadAccounts(ctx, tx)
-	if err := errors.Join(err1, err2); err != nil {
+	packages, err := tx.Packages(ctx)
+	if err != nil {
+		return Published{}, err
+	}
+	accounts, err := ReadAccounts(ctx, tx)
+	if err != nil {
 		return Published{}, err
 	}
 	values := ValuesOf(rows)

@@ -3,7 +3,6 @@ package iap
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,12 +35,18 @@ func (s *Service) ServiceAccount(ctx context.Context, actor people.Actor) (draft
 		return draft, published, err
 	}
 	err = s.db.Snapshot(ctx, func(tx *addondb.DB) error {
-		rows, err1 := tx.Settings(ctx)
-		last, err2 := tx.LastVersion(ctx)
-		accounts, err3 := ReadAccounts(ctx, tx)
+		rows, err := tx.Settings(ctx)
+		if err != nil {
+			return err
+		}
+		last, err := tx.LastVersion(ctx)
+		if err != nil {
+			return err
+		}
+		accounts, err := ReadAccounts(ctx, tx)
 		draft = accounts.Facts(ValuesOf(rows).Account)
 		published = accounts.Facts(ValuesOf(last.Settings.V).Account)
-		return errors.Join(err1, err2, err3)
+		return err
 	})
 	return draft, published, err
 }
@@ -53,20 +58,23 @@ func (s *Service) TestServiceAccount(ctx context.Context, actor people.Actor) (c
 	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return nil, false, err
 	}
-	var kept addondb.ServiceAccount
+	var account addondb.ServiceAccount
 	err = s.db.Snapshot(ctx, func(tx *addondb.DB) error {
-		rows, err1 := tx.Settings(ctx)
-		all, err2 := ReadAccounts(ctx, tx)
-		kept = all[ValuesOf(rows).Account]
-		return errors.Join(err1, err2)
+		rows, err := tx.Settings(ctx)
+		if err != nil {
+			return err
+		}
+		all, err := ReadAccounts(ctx, tx)
+		account = all[ValuesOf(rows).Account]
+		return err
 	})
 	if err != nil {
 		return nil, false, err
 	}
-	if kept.ID == 0 {
+	if account.ID == 0 {
 		return nil, false, fault.NotFound("service_account_not_found", "No service account in the draft")
 	}
-	file, opened := openAccount(s.access.Box(), kept)
+	file, opened := openAccount(s.access.Box(), account)
 	if !opened {
 		return []FileCheck{{false, "It can't be read with this server's key file; set it again"}}, false, nil
 	}

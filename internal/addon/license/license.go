@@ -161,7 +161,7 @@ func (s *Service) Make(ctx context.Context, actor people.Actor, o Order) ([]Lice
 // those of kind Conflict with the codes moves_used, move_too_soon and
 // domain_not_activated, and of kind Invalid with Fields "domain" and the code
 // domain_free.
-func (s *Service) Move(ctx context.Context, actor people.Actor, kept int64, from, domain string) (License, error) {
+func (s *Service) Move(ctx context.Context, actor people.Actor, codeID int64, from, domain string) (License, error) {
 	if err := s.access.May(actor, access.ManageSite); err != nil {
 		return License{}, err
 	}
@@ -169,7 +169,7 @@ func (s *Service) Move(ctx context.Context, actor people.Actor, kept int64, from
 	if err != nil {
 		return License{}, input.Invalid(countersign.CodeDomainInvalid, map[string]string{"domain": fault.Sentence(err)})
 	}
-	c, err := s.keptCode(ctx, kept)
+	c, err := s.keptCode(ctx, codeID)
 	if err != nil {
 		return License{}, err
 	}

@@ -67,7 +67,7 @@ func (s *Service) keepCode(ctx context.Context, tx *addondb.DB, c storedCode) (i
 		if oneStore(row.Store) != c.store {
 			continue
 		}
-		if kept, err := s.openCode(row); err == nil && strings.EqualFold(kept, c.code) {
+		if stored, err := s.openCode(row); err == nil && strings.EqualFold(stored, c.code) {
 			return row.ID, nil
 		}
 	}
@@ -108,12 +108,12 @@ func (s *Service) keptCode(ctx context.Context, id int64) (storedCode, error) {
 // does not know, unless a license is of it, and keeps the address of a store that
 // does know it.
 func (s *Service) afterRefusal(ctx context.Context, actor people.Actor, c storedCode, err error) error {
-	ours := fault.Of(err)
-	if ours == nil || ours.Code != countersign.CodePurchaseNotFound && !answered[ours.Code] {
+	apiErr := fault.Of(err)
+	if apiErr == nil || apiErr.Code != countersign.CodePurchaseNotFound && !answered[apiErr.Code] {
 		return err
 	}
 	failed := s.db.Tx(ctx, func(tx *addondb.DB) error {
-		if answered[ours.Code] {
+		if answered[apiErr.Code] {
 			return s.setStore(ctx, tx, actor, c.store)
 		}
 		return tx.DeleteUnusedCode(ctx, c.id)

@@ -39,11 +39,11 @@ func checkStore(text string) (address, problem string) {
 }
 
 // oneStore is the one form of a store's address that was kept. Earlier versions kept it as it was typed.
-func oneStore(kept string) string {
-	if address, problem := checkStore(kept); problem == "" {
+func oneStore(stored string) string {
+	if address, problem := checkStore(stored); problem == "" {
 		return address
 	}
-	return kept
+	return stored
 }
 
 // oneHost is the host of an address in lower case, without the port that its scheme

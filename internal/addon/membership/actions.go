@@ -179,8 +179,8 @@ func (s *Service) storePurchase(ctx context.Context, name string) (p addondb.Pur
 	if len(p.Sealed) == 0 {
 		return p, nil, selling, "", fault.Conflict("token_lost", "The token of this purchase was encrypted with a key file that is lost. The app restores it")
 	}
-	kept, err := openTokens(s.box(), p)
-	return p, store, selling, kept.Token, err
+	stored, err := openTokens(s.box(), p)
+	return p, store, selling, stored.Token, err
 }
 
 // printedByName prints a purchase as it is stored.

@@ -2,7 +2,6 @@ package membership
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -156,18 +155,24 @@ func (s *Service) PurchaseFor(ctx context.Context, actor people.Actor, name stri
 		if err != nil {
 			return sqldb.IfNotFound(err, noPurchase)
 		}
-		printed, err1 := s.printPurchase(ctx, tx, p)
-		waiting, err2 := claimants(ctx, tx, p)
+		printed, err := s.printPurchase(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		waiting, err := claimants(ctx, tx, p)
+		if err != nil {
+			return err
+		}
 		d = PurchaseDetails{
 			Found: Found{printed, p.UserID}, Claimants: waiting, Access: p.Access, Unverified: p.Unverified, Transferred: p.Transferred,
 			TokenLost: len(p.Sealed) == 0, CanceledBy: p.CanceledBy, Region: p.Region, ReadAt: p.ReadAt.Time,
 		}
 		if p.SupersededBy == 0 {
-			return errors.Join(err1, err2)
+			return nil
 		}
-		next, err3 := tx.PurchaseByID(ctx, p.SupersededBy)
+		next, err := tx.PurchaseByID(ctx, p.SupersededBy)
 		d.SupersededBy = next.Name
-		return errors.Join(err1, err2, err3)
+		return err
 	})
 	return d, err
 }

@@ -52,8 +52,8 @@ type fixture struct {
 	*Service
 	at dbtest.DB
 	// store is that of the application, elsewhere of all others, and simulated of test mode.
-	store, elsewhere, simulated *scripted
-	clock                       *dbtest.Clock
+	store, otherStore, simulated *scripted
+	clock                        *dbtest.Clock
 
 	mu      sync.Mutex
 	selling iap.Selling
@@ -79,14 +79,14 @@ var tables = dbtest.NewTemplate(func(at dbtest.DB) error {
 		for _, p := range []addondb.Package{{ID: silver, Name: "Silver", Rank: 1, Paid: true}, {ID: gold, Name: "Gold", Rank: 2, Paid: true}} {
 			err = errors.Join(err, tx.AddPackage(ctx, p))
 		}
-		_, err2 := tx.LockSimulator(ctx, sqldb.Time{Time: noon})
-		return errors.Join(err, err2, tx.SetSimulator(ctx, []byte("not empty"), sqldb.Time{Time: noon}))
+		_, errLockSimulator := tx.LockSimulator(ctx, sqldb.Time{Time: noon})
+		return errors.Join(err, errLockSimulator, tx.SetSimulator(ctx, []byte("not empty"), sqldb.Time{Time: noon}))
 	}))
-	box, err2 := keyfile.Create(at.Dir)
-	if err2 == nil {
-		err2 = db.Queries().SetMeta(ctx, keyfile.CheckName, box.Check())
+	box, errBox := keyfile.Create(at.Dir)
+	if errBox == nil {
+		errBox = db.Queries().SetMeta(ctx, keyfile.CheckName, box.Check())
 	}
-	return errors.Join(err, err2, db.Close())
+	return errors.Join(err, errBox, db.Close())
 })
 
 func openDatabase(ctx context.Context, at dbtest.DB) (*sqldb.DB, error) {
@@ -125,7 +125,7 @@ func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, store := range []**scripted{&f.store, &f.elsewhere, &f.simulated} {
+	for _, store := range []**scripted{&f.store, &f.otherStore, &f.simulated} {
 		*store = newScripted()
 		(*store).clock = func() time.Time { return f.clock.Now().Truncate(time.Second) }
 	}
@@ -160,7 +160,7 @@ func (f *fixture) named(s iap.Selling) *scripted {
 	case s.Simulated:
 		return f.simulated
 	case s.Application != application:
-		return f.elsewhere
+		return f.otherStore
 	}
 	return f.store
 }

@@ -56,9 +56,9 @@ func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, selling iap.Sel
 	if err != nil {
 		return err
 	}
-	ours := n.Package == selling.Application
-	if !ours {
-		if ours, err = tx.HasApplication(ctx, n.Package); err != nil {
+	ownApp := n.Package == selling.Application
+	if !ownApp {
+		if ownApp, err = tx.HasApplication(ctx, n.Package); err != nil {
 			return err
 		}
 	}
@@ -66,7 +66,7 @@ func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, selling iap.Sel
 	if err != nil {
 		return err
 	}
-	processed := n.Token == "" || !ours || !concerns
+	processed := n.Token == "" || !ownApp || !concerns
 	if processed {
 		message.ProcessedAt, message.Result = s.timestamp(), "not needed"
 	}
@@ -74,7 +74,7 @@ func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, selling iap.Sel
 	if err != nil || !added {
 		return err
 	}
-	if err := s.noteNotification(ctx, tx, n, ours); err != nil || processed {
+	if err := s.noteNotification(ctx, tx, n, ownApp); err != nil || processed {
 		return err
 	}
 	return s.putNotified(ctx, tx, n, message.TokenDigest, s.now().Add(wait))
@@ -128,9 +128,9 @@ func originOfMessage(id, application string) origin {
 }
 
 // noteNotification raises the alerts of a notification.
-func (s *Service) noteNotification(ctx context.Context, tx *addondb.DB, n play.Notification, ours bool) error {
+func (s *Service) noteNotification(ctx context.Context, tx *addondb.DB, n play.Notification, ownApp bool) error {
 	switch {
-	case !ours:
+	case !ownApp:
 		return s.raise(ctx, tx, alertApplication, n.Package, fmt.Sprintf("The store sends notifications of another app, %s. Check the Android application ID and the topic", clip(n.Package)))
 	case n.Kind == play.OfRefundReview:
 		err := s.raise(ctx, tx, alertRefundReview, n.OrderID, "A buyer disputes an order with the bank. The store asks for your opinion within 24 hours")

@@ -94,11 +94,11 @@ func (s *Service) openReview(ctx context.Context, order string) (review, error) 
 		if err != nil {
 			continue // sealed with a key file that is lost
 		}
-		var kept sealedMessage
-		if json.Unmarshal(plain, &kept) != nil {
+		var stored sealedMessage
+		if json.Unmarshal(plain, &stored) != nil {
 			continue
 		}
-		if n, err := play.ParsePush(kept.Body); err == nil && n.OrderID == order && n.ReviewToken != "" {
+		if n, err := play.ParsePush(stored.Body); err == nil && n.OrderID == order && n.ReviewToken != "" {
 			if m.Result == ResultAnswered || s.timestamp().Sub(m.ReceivedAt.Time) > reviewTime {
 				return review{}, errReviewEnded
 			}

@@ -70,10 +70,10 @@ type Service struct {
 	// unknowns counts by user the tokens that the store does not know.
 	unknowns *limit.Window[string]
 	flights  singleflight.Group
-	// places bounds the verifications that wait for the store. One waits for patience to get a place from others, and for
+	// places bounds the verifications that wait for the store. One waits for placeTimeout to get a place from others, and for
 	// claimTimeout in all.
-	places                 *places
-	patience, claimTimeout time.Duration
+	places                     *places
+	placeTimeout, claimTimeout time.Duration
 	// onceTimeout bounds a call to the store that is made again later in any case.
 	onceTimeout time.Duration
 	cache       cache
@@ -96,7 +96,7 @@ func New(o Options) *Service {
 		db: o.DB, access: o.Access, iap: o.IAP, log: o.Log, clients: clients{url: o.PlayURL, now: o.Access.Now}, verifiers: verifiers{url: o.PlayURL, now: o.Access.Now},
 		failures: limit.NewWindow[string](failureWindow, o.Access.Now), thefts: limit.NewWindow[string](theftWindow, o.Access.Now),
 		unknowns: limit.NewWindow[string](unknownWindow, o.Access.Now),
-		places:   newPlaces(), patience: patience, claimTimeout: claimTimeout, onceTimeout: onceTimeout,
+		places:   newPlaces(), placeTimeout: placeTimeout, claimTimeout: claimTimeout, onceTimeout: onceTimeout,
 		selling: o.IAP.Selling, wait: wait, jitter: func(bound time.Duration) time.Duration { return rand.N(bound) },
 	}
 	s.openStore = s.storeOf

@@ -161,10 +161,10 @@ func (s *Service) importOne(ctx context.Context, store Store, selling iap.Sellin
 // add counts what became of a line.
 func (i *SubscriberImport) add(line int, result string, err error) {
 	i.Lines++
-	switch ours := fault.Of(err); {
-	case ours != nil:
-		i.Problems = append(i.Problems, SubscriberProblem{line, ours.Code, ours.Message})
-		switch ours.Code {
+	switch apiErr := fault.Of(err); {
+	case apiErr != nil:
+		i.Problems = append(i.Problems, SubscriberProblem{line, apiErr.Code, apiErr.Message})
+		switch apiErr.Code {
 		case errOwnedByOther.Code:
 			i.Others++
 		case errUnknownOrder.Code, "purchase_gone":

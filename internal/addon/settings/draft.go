@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 
@@ -93,11 +92,20 @@ type state struct {
 }
 
 func readState(ctx context.Context, tx *addondb.DB) (state, error) {
-	rows, err1 := tx.Settings(ctx)
-	last, err2 := tx.LastVersion(ctx)
-	packages, err3 := tx.Packages(ctx)
-	accounts, err4 := iap.ReadAccounts(ctx, tx)
-	return state{valuesOf(rows), last, packages, accounts}, errors.Join(err1, err2, err3, err4)
+	rows, err := tx.Settings(ctx)
+	if err != nil {
+		return state{}, err
+	}
+	last, err := tx.LastVersion(ctx)
+	if err != nil {
+		return state{}, err
+	}
+	packages, err := tx.Packages(ctx)
+	if err != nil {
+		return state{}, err
+	}
+	accounts, err := iap.ReadAccounts(ctx, tx)
+	return state{valuesOf(rows), last, packages, accounts}, err
 }
 
 // draft describes a draft with some values.

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -94,10 +93,16 @@ func (s *Service) publish(ctx context.Context, actor people.Actor, note string,
 }
 
 func (s *Service) publishChosen(ctx context.Context, tx *addondb.DB, actor people.Actor, note string, last addondb.Version, chosen publishing) (Publication, error) {
-	packages, err1 := tx.Packages(ctx)
-	accounts, err2 := iap.ReadAccounts(ctx, tx)
-	concerns, err3 := memberProblems(ctx, tx, valuesOf(last.Settings.V), chosen.values)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	packages, err := tx.Packages(ctx)
+	if err != nil {
+		return Publication{}, err
+	}
+	accounts, err := iap.ReadAccounts(ctx, tx)
+	if err != nil {
+		return Publication{}, err
+	}
+	concerns, err := memberProblems(ctx, tx, valuesOf(last.Settings.V), chosen.values)
+	if err != nil {
 		return Publication{}, err
 	}
 	result := Publication{Version: versionOf(last), Changes: changes(valuesOf(last.Settings.V), chosen.values, accounts)}

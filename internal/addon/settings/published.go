@@ -31,9 +31,9 @@ func (s *Service) Published(ctx context.Context) (*Published, error) {
 // serveNow caches what was just published, for apps and for pages. When that fails, the
 // next request reads it.
 func (s *Service) serveNow(ctx context.Context) {
-	_, err1 := s.Published(ctx)
-	_, err2 := s.iap.Published(ctx)
-	if err := errors.Join(err1, err2); err != nil && ctx.Err() == nil {
+	_, errSettings := s.Published(ctx)
+	_, errIAP := s.iap.Published(ctx)
+	if err := errors.Join(errSettings, errIAP); err != nil && ctx.Err() == nil {
 		s.log.Warn("reading the published settings failed", "cause", err)
 	}
 }

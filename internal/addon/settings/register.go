@@ -27,11 +27,17 @@ func NothingRegistered() Unregistered {
 
 // ReadUnregistered finds out what the tables lack.
 func ReadUnregistered(ctx context.Context, db *addondb.DB) (Unregistered, error) {
-	registered, err1 := db.Definitions(ctx)
-	draft, err2 := db.Settings(ctx)
-	last, err3 := db.LastVersion(ctx)
-	if errors.Is(err3, sqldb.ErrNotFound) {
-		err3 = nil
+	registered, err := db.Definitions(ctx)
+	if err != nil {
+		return Unregistered{}, err
+	}
+	draft, err := db.Settings(ctx)
+	if err != nil {
+		return Unregistered{}, err
+	}
+	last, err := db.LastVersion(ctx)
+	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
+		return Unregistered{}, err
 	}
 	known := map[string]addondb.Definition{}
 	for _, x := range registered {
@@ -47,7 +53,7 @@ func ReadUnregistered(ctx context.Context, db *addondb.DB) (Unregistered, error)
 			u.Changed = append(u.Changed, d)
 		}
 	}
-	return u, errors.Join(err1, err2, err3)
+	return u, nil
 }
 
 // lacking lists the definitions that rows of settings have no value of.

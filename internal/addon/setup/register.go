@@ -2,7 +2,6 @@ package setup
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/countersign/countersign/internal/addon/access"
@@ -64,10 +63,16 @@ func (s *Service) pending(ctx context.Context, tables sqldb.State) (pendingUpdat
 
 // read finds out what the tables lack.
 func (t *pendingUpdate) read(ctx context.Context, db *addondb.DB) error {
-	lacks, err1 := settings.ReadUnregistered(ctx, db)
-	pairs, err2 := db.Credentials(ctx)
-	updated, err3 := db.Meta(ctx, metaUpdated)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	lacks, err := settings.ReadUnregistered(ctx, db)
+	if err != nil {
+		return err
+	}
+	pairs, err := db.Credentials(ctx)
+	if err != nil {
+		return err
+	}
+	updated, err := db.Meta(ctx, metaUpdated)
+	if err != nil {
 		return err
 	}
 	t.settings, t.pair, t.updated = lacks, len(pairs) == 0, updated != ""

@@ -90,12 +90,12 @@ func (p *Pages) submitOrder(w http.ResponseWriter, r *frame.Request, do func(in 
 			if len(used) > 0 {
 				return nil, true // the offer to move says it all
 			}
-			wrong, ours := p.explain(refused)
+			wrong, explained := p.explain(refused)
 			if fault.HasCode(refused, countersign.CodePurchaseNotFound) {
 				domains, _ := frame.FormErrors(o.request().Check(), orderFields...)
 				wrong = append(wrong, domains...)
 			}
-			return wrong, ours
+			return wrong, explained
 		},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			o := orderOf(in)
@@ -135,8 +135,8 @@ func (p *Pages) movable(r *frame.Request, code string, refusal *countersign.Erro
 // refusal is why nothing was done, for a buyer. An unknown code is wrong input: the
 // page is there.
 func refusal(err error) error {
-	if ours := fault.Of(err); ours != nil && ours.Kind == countersign.KindNotFound {
-		wrong := *ours
+	if apiErr := fault.Of(err); apiErr != nil && apiErr.Kind == countersign.KindNotFound {
+		wrong := *apiErr
 		wrong.Kind = countersign.KindInvalid
 		return &wrong
 	}

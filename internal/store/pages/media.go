@@ -177,8 +177,8 @@ func (p *Pages) uploadMedia(w http.ResponseWriter, r *frame.Request, slot media.
 
 // refuseUpload shows the page again with what was wrong with the file for a slot.
 func (p *Pages) refuseUpload(w http.ResponseWriter, r *frame.Request, m mediaPage, slot media.Slot, refused error, page frame.Page) error {
-	wrong, ours := frame.FormErrors(aboutFile(refused, string(slot)), string(slot))
-	if !ours {
+	wrong, explained := frame.FormErrors(aboutFile(refused, string(slot)), string(slot))
+	if !explained {
 		return refused
 	}
 	m.refused(slot, wrong)

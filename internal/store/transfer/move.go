@@ -60,7 +60,7 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 		return errNotWritten
 	}
 	for line := range imp.bad {
-		if !imp.told[line] {
+		if !imp.reported[line] {
 			return errReportFirst
 		}
 	}
