@@ -33,7 +33,7 @@ func (s *Service) Import(ctx context.Context, a people.Actor, file io.ReadSeeker
 		}
 		err := errReportFirst
 		for errors.Is(err, errReportFirst) {
-			err = session.Tx(ctx, func(tx *storedb.DB) error { return imp.move(ctx, tx) })
+			err = session.Tx(ctx, func(tx *storedb.DB) error { return imp.insert(ctx, tx) })
 			if err != nil && !errors.Is(err, errNotWritten) && !errors.Is(err, errReportFirst) {
 				return err
 			}
