@@ -152,11 +152,11 @@ func TestRulesAskForTheRoleOfAUser(t *testing.T) {
 				_, _, err := f.CreateKey(ctx, a, store.NewKey{Workspace: "ada"})
 				return err
 			}},
-			"RevealKey":     {"owner", func(a people.Actor) error { _, _, err := f.RevealKey(ctx, a, k.ID); return err }},
-			"KeyForCall":    {"manager", func(a people.Actor) error { _, err := f.KeyForCall(ctx, a, k.ID, ""); return err }},
-			"RotateKey":     {"owner", func(a people.Actor) error { _, _, err := f.RotateKey(ctx, a, k.ID, 0, ""); return err }},
-			"RevokeKey":     {"owner", func(a people.Actor) error { _, err := f.RevokeKey(ctx, a, k.ID); return err }},
-			"RestoreKey":    {"owner", func(a people.Actor) error { _, err := f.RestoreKey(ctx, a, k.ID); return err }},
+			"RevealKey":  {"owner", func(a people.Actor) error { _, _, err := f.RevealKey(ctx, a, k.ID); return err }},
+			"KeyForCall": {"manager", func(a people.Actor) error { _, err := f.KeyForCall(ctx, a, k.ID, ""); return err }},
+			"RotateKey":  {"owner", func(a people.Actor) error { _, _, err := f.RotateKey(ctx, a, k.ID, 0, ""); return err }},
+			"RevokeKey":  {"owner", func(a people.Actor) error { _, err := f.RevokeKey(ctx, a, k.ID); return err }},
+			"RestoreKey": {"owner", func(a people.Actor) error { _, err := f.RestoreKey(ctx, a, k.ID); return err }},
 			"SetKeyExpiry": {"owner", func(a people.Actor) error {
 				_, err := f.SetKeyExpiry(ctx, a, k.ID, storetest.Timestamp("2027-01-01T00:00:00Z"))
 				return err
