@@ -1,10 +1,10 @@
 package requests
 
 import (
+	"context"
 	"time"
 
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/requestdb"
 )
 
 // room is how many entries wait at most to be written; more are dropped and counted.
@@ -48,11 +48,6 @@ func (g *gap) add(at time.Time, calls int64) {
 	g.calls += calls
 }
 
-// row returns the row of a gap.
-func (g gap) row() requestdb.Gap {
-	return requestdb.Gap{From: sqldb.Time{Time: g.from}, Until: sqldb.Time{Time: g.until}, Calls: g.calls}
-}
-
 // take exchanges the two halves of the buffer.
 func (l *Log) take() []Entry {
 	l.mu.Lock()
@@ -80,4 +75,19 @@ func (l *Log) giveBack(g gap) {
 	defer l.mu.Unlock()
 	l.gap.add(g.from, g.calls)
 	l.gap.add(g.until, 0)
+}
+
+// write notes calls that were not logged. Gaps that are less than [gapsApart] from each other become one.
+func (g gap) write(ctx context.Context, q sqldb.Queries) error {
+	if g.calls == 0 {
+		return nil
+	}
+	from, until := sqldb.Time{Time: g.from}, sqldb.Time{Time: g.until}
+	changed, err := q.Exec(ctx, `UPDATE request_gaps SET until_at = $1, calls = calls + $2
+		WHERE from_at = (SELECT max(from_at) FROM request_gaps) AND until_at >= $3 AND from_at <= $4`,
+		until, g.calls, sqldb.Time{Time: g.from.Add(-gapsApart)}, from)
+	if err == nil && changed == 0 {
+		_, err = q.Exec(ctx, `INSERT INTO request_gaps (from_at, until_at, calls) VALUES ($1, $2, $3)`, from, until, g.calls)
+	}
+	return err
 }

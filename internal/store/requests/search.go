@@ -1,17 +1,20 @@
 package requests
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/requestdb"
 )
 
 // Result is how a call ended.
@@ -29,11 +32,10 @@ type Filter struct {
 	Endpoint  string
 	Key       int64
 	Item      int64
-	// Purchase is found among the calls that the other fields select: name its item, too.
-	Purchase int64
-	Result   Result
-	Reason   string
-	Address  string
+	Purchase  int64
+	Result    Result
+	Reason    string
+	Address   string
 	// From and To bound the time of the call; To does not belong to it.
 	From, To time.Time
 	// Before and After are the id at the end of the page before: Before lists what is older,
@@ -71,12 +73,18 @@ func (c Call) Result() Result {
 	return Failed
 }
 
-func callOf(r requestdb.Call) Call {
-	return Call{
-		ID: requestid.Number(r.ID), Workspace: r.WorkspaceID, Key: r.KeyID, Item: r.ItemID, Purchase: r.PurchaseID,
-		Endpoint: r.Endpoint, Method: r.Method, Status: int(r.Status), Reason: r.Reason, Took: time.Duration(r.Micros) * time.Microsecond,
-		Address: r.Address, Agent: r.Agent, Sent: ParseSent(r.Sent),
+func callOf(r row) Call {
+	c := Call{
+		ID: requestid.Number(r.numbers[columnID]), Workspace: r.numbers[columnWorkspace], Key: r.numbers[columnKey], Item: r.numbers[columnItem],
+		Purchase: r.numbers[columnPurchase], Status: int(r.numbers[columnStatus]), Took: time.Duration(r.numbers[columnMicros]) * time.Microsecond,
+		Endpoint: string(r.texts[columnEndpoint]), Method: string(r.texts[columnMethod]), Reason: string(r.texts[columnReason]),
+		Agent: string(r.texts[columnAgent]), Sent: ParseSent(string(r.texts[columnSent])),
 	}
+	var address netip.Addr
+	if address.UnmarshalBinary(r.texts[columnAddress]) == nil && address.IsValid() {
+		c.Address = address.String()
+	}
+	return c
 }
 
 // Page is a part of the list of calls.
@@ -94,27 +102,34 @@ const (
 	maxLimit     = 1000
 )
 
-// maxExamined is how many calls are examined for one page. To ask for those of a slot costs
-// about as much as to examine slotCost of them.
-const (
-	maxExamined = 20_000
-	slotCost    = 100
-)
+// maxDecoded is how many blocks are decoded for one page.
+const maxDecoded = 100
 
 // Calls lists calls, the newest first.
 func (l *Log) Calls(ctx context.Context, a people.Actor, f Filter) (Page, error) {
 	if err := l.options.See(ctx, a, f.Workspace); err != nil {
 		return Page{}, err
 	}
-	var s search
-	err := l.read(ctx, func(db *requestdb.DB) error {
-		s = newSearch(db, f)
-		return s.run(ctx)
-	})
-	if errors.Is(err, errNone) {
-		return Page{}, nil
+	return l.search(ctx, func() *search { return newSearch(f) })
+}
+
+// search runs a search. It runs it again when blocks that it was about to read were merged.
+func (l *Log) search(ctx context.Context, begin func() *search) (page Page, err error) {
+	for range 3 {
+		s := begin()
+		err = l.read(ctx, func(db *sqldb.DB) error { return s.run(ctx, db.Queries()) })
+		page.Calls, page.Next = sqldb.Convert(s.found, callOf), s.next
+		if !errors.Is(err, sqldb.ErrNotFound) {
+			break
+		}
 	}
-	return s.page, err
+	if err != nil {
+		page = Page{}
+	}
+	if errors.Is(err, errNone) {
+		err = nil
+	}
+	return page, err
 }
 
 // Count counts the calls that a filter selects, without the ends of pages, up to the most that a
@@ -138,166 +153,231 @@ func (l *Log) Call(ctx context.Context, a people.Actor, workspace int64, id stri
 	if !ok {
 		return Call{}, errUnknown
 	}
-	var found requestdb.Call
-	err := l.read(ctx, func(db *requestdb.DB) error {
-		parts, err := db.Parts(ctx, timeOf)
-		i := slices.IndexFunc(parts, func(p requestdb.Part) bool { return p.Has(int64(number)) })
-		if err != nil || i < 0 {
-			return errors.Join(err, sqldb.ErrNotFound)
-		}
-		found, err = db.Call(ctx, parts[i], int64(number))
-		return err
+	page, err := l.search(ctx, func() *search {
+		s := newSearch(Filter{Workspace: workspace})
+		s.from, s.end = int64(number), int64(number)+1
+		return s
 	})
-	if errors.Is(err, errNone) || err == nil && workspace != 0 && found.WorkspaceID != workspace {
-		err = errUnknown
+	if err != nil {
+		return Call{}, err
 	}
-	return callOf(found), sqldb.IfNotFound(err, errUnknown)
+	if len(page.Calls) == 0 {
+		return Call{}, errUnknown
+	}
+	return page.Calls[0], nil
 }
 
-// search is the search for one page.
+// search is the search for one page, in a range of ids.
 type search struct {
-	db    *requestdb.DB
-	match requestdb.Match
-	in    requestdb.Range
-	slots []slotValue
-	limit int
-	left  int // how many more calls may be examined
-	page  Page
+	from, end int64 // end does not belong to it
+	up        bool  // the oldest first
+	limit     int
+	left      int // how many more blocks may be decoded
+
+	numbers [numberColumns]int64 // what calls must have; zero values match all
+	texts   [textColumns]string
+	result  Result
+	hashes  []uint64 // what their blocks must have
+
+	found []row // in the order of the page
+	next  requestid.Number
 }
 
-// slotValue is what a slot must have to be worth a look.
-type slotValue struct{ kind, value int64 }
-
-func newSearch(db *requestdb.DB, f Filter) search {
-	s := search{db: db, left: maxExamined, limit: defaultLimit, in: requestdb.Range{End: math.MaxInt64, Up: f.After != 0}}
+func newSearch(f Filter) *search {
+	s := &search{end: math.MaxInt64, up: f.After != 0, limit: defaultLimit, left: maxDecoded, result: f.Result}
 	if f.Limit > 0 {
 		s.limit = min(f.Limit, maxLimit)
 	}
-	s.match = requestdb.Match{
-		WorkspaceID: f.Workspace, KeyID: f.Key, ItemID: f.Item, PurchaseID: f.Purchase, Endpoint: f.Endpoint, Reason: f.Reason, Address: f.Address,
-		Valid: f.Result == Valid, Failed: f.Result == Failed,
-	}
 	if !f.From.IsZero() {
-		s.in.First = firstAt(f.From)
+		s.from = firstAt(f.From)
 	}
 	if !f.To.IsZero() {
-		s.in.End = firstAt(f.To)
+		s.end = firstAt(f.To)
 	}
 	if f.Before != 0 {
-		s.in.End = min(s.in.End, int64(f.Before))
+		s.end = min(s.end, int64(f.Before))
 	}
 	if f.After != 0 {
-		s.in.First = max(s.in.First, int64(f.After)+1)
+		s.from = max(s.from, int64(f.After)+1)
 	}
-	s.slots = slotsOf(f)
+	s.numbers = [...]int64{columnWorkspace: f.Workspace, columnKey: f.Key, columnItem: f.Item, columnPurchase: f.Purchase, columnMicros: 0}
+	s.texts = [...]string{columnEndpoint: f.Endpoint, columnReason: f.Reason, columnAddress: binaryAddress(f.Address), columnSent: ""}
+	for c, v := range s.numbers {
+		if v != 0 {
+			s.hashes = append(s.hashes, hashNumber(c, v))
+		}
+	}
+	for c, v := range s.texts {
+		if v != "" {
+			s.hashes = append(s.hashes, hashText(c, v))
+		}
+	}
+	switch f.Result {
+	case Valid:
+		s.hashes = append(s.hashes, hashText(columnReason, ""))
+	case Failed:
+		s.hashes = append(s.hashes, hashFailed)
+	}
 	return s
 }
 
-// slotsOf lists what the slots of a filter's calls have.
-func slotsOf(f Filter) (list []slotValue) {
-	for _, s := range []struct {
-		asked bool
-		slotValue
-	}{
-		{f.Workspace != 0, slotValue{kindWorkspace, f.Workspace}},
-		{f.Key != 0, slotValue{kindKey, f.Key}},
-		{f.Item != 0, slotValue{kindItem, f.Item}},
-		{f.Endpoint != "", slotValue{kindEndpoint, hash(f.Endpoint)}},
-		{f.Reason != "", slotValue{kindReason, hash(f.Reason)}},
-		{f.Address != "", slotValue{kindAddress, hash(f.Address)}},
-		{f.Result == Valid, slotValue{kindResult, valueValid}},
-		{f.Result == Failed, slotValue{kindResult, valueFailed}},
-	} {
-		if s.asked {
-			list = append(list, s.slotValue)
-		}
+// binaryAddress returns an address as blocks have it. What is not an address is none of a block.
+func binaryAddress(text string) string {
+	if text == "" {
+		return ""
 	}
-	return list
+	address, err := netip.ParseAddr(text)
+	if err != nil {
+		return "-"
+	}
+	binary, _ := address.MarshalBinary() // it has no error
+	return string(binary)
 }
 
-// run fills the page, part by part.
-func (s *search) run(ctx context.Context) error {
-	parts, err := s.db.Parts(ctx, timeOf)
+// matches reports whether a call of a block is one that is searched for.
+func (s *search) matches(b *columns, i int) bool {
+	if id := b.numbers[columnID][i]; id < s.from || id >= s.end {
+		return false
+	}
+	for c, v := range s.numbers {
+		if v != 0 && b.numbers[c][i] != v {
+			return false
+		}
+	}
+	for c, v := range s.texts {
+		if v != "" && string(b.text(c, i)) != v {
+			return false
+		}
+	}
+	return s.result == "" || (s.result == Valid) == (len(b.text(columnReason, i)) == 0)
+}
+
+// probe is a block of which a search knows the buckets of its values.
+type probe struct {
+	first, last int64
+	buckets     [][]byte
+}
+
+// run fills the page from blocks in the order of their ends. Blocks of several processes, and those with
+// slow calls, overlap: a call is in its place once no block that is left reaches it.
+func (s *search) run(ctx context.Context, q sqldb.Queries) error {
+	for rows, at := 64, (*probe)(nil); ; rows = min(4*rows, 4096) {
+		probes, err := s.probes(ctx, q, at, rows)
+		if err != nil {
+			return err
+		}
+		for i := range probes {
+			if at = &probes[i]; s.full(at) || s.tired(at) {
+				return nil
+			}
+			if err := s.block(ctx, q, at); err != nil {
+				return err
+			}
+		}
+		if len(probes) < rows {
+			if len(s.found) == s.limit {
+				s.next = requestid.Number(s.found[s.limit-1].numbers[columnID])
+			}
+			return nil
+		}
+	}
+}
+
+// bucketColumn is the bucket of a filter for the upper half of a hash.
+const bucketColumn = `, substr(filter, CAST(1 + 32 * ((length(filter) / 32 * CAST($%d AS bigint)) >> 32) AS integer), 32)`
+
+// probes reads up to a number of blocks behind one.
+func (s *search) probes(ctx context.Context, q sqldb.Queries, behind *probe, rows int) ([]probe, error) {
+	text, args := strings.Builder{}, []any{s.from, s.end, int64(math.MaxInt64), int64(rows)}
+	text.WriteString(`SELECT first_id, last_id`)
+	for _, h := range s.hashes {
+		args = append(args, int64(h>>32))
+		fmt.Fprintf(&text, bucketColumn, len(args))
+	}
+	text.WriteString(` FROM request_blocks WHERE last_id >= $1 AND first_id < $2 AND `)
+	if s.up {
+		args[2] = int64(-1)
+		text.WriteString(`first_id > $3 ORDER BY first_id LIMIT $4`)
+	} else {
+		text.WriteString(`last_id < $3 ORDER BY last_id DESC LIMIT $4`)
+	}
+	if behind != nil {
+		args[2] = s.near(behind)
+	}
+	return sqldb.List(ctx, q, func(r sqldb.Row) (p probe, err error) {
+		p.buckets = make([][]byte, len(s.hashes))
+		into := []any{&p.first, &p.last}
+		for i := range p.buckets {
+			into = append(into, &p.buckets[i])
+		}
+		err = r.Scan(into...)
+		return p, err
+	}, text.String(), args...)
+}
+
+// near returns the end of a block that the search reaches first.
+func (s *search) near(p *probe) int64 {
+	if s.up {
+		return p.first
+	}
+	return p.last
+}
+
+// before reports whether an id comes before another one on the page.
+func (s *search) before(a, b int64) bool { return a != b && (a < b) == s.up }
+
+// full reports whether the page is full of calls that come before a block.
+func (s *search) full(p *probe) bool {
+	if len(s.found) < s.limit {
+		return false
+	}
+	last := s.found[s.limit-1].numbers[columnID]
+	s.next = requestid.Number(last)
+	return s.before(last, s.near(p))
+}
+
+// tired reports whether the search stops at a block because it has decoded enough. The next page begins there.
+func (s *search) tired(p *probe) bool {
+	next, begin := s.near(p)+1, s.end
+	if s.up {
+		next, begin = s.near(p)-1, s.from-1
+	}
+	if s.left > 0 || !s.before(begin, next) {
+		return false
+	}
+	s.found = slices.DeleteFunc(s.found, func(r row) bool { return !s.before(r.numbers[columnID], s.near(p)) })
+	s.next = requestid.Number(next)
+	return true
+}
+
+// block searches a block, unless it has none of the values.
+func (s *search) block(ctx context.Context, q sqldb.Queries, p *probe) error {
+	for i, h := range s.hashes {
+		if !mayHave(p.buckets[i], h) {
+			return nil
+		}
+	}
+	b, err := readBlock(ctx, q, p.first, p.last)
 	if err != nil {
 		return err
 	}
-	if !s.in.Up {
-		slices.Reverse(parts)
-	}
-	for _, p := range parts {
-		in := s.in
-		in.First, in.End = max(in.First, p.First), min(in.End, p.End)
-		if in.First >= in.End {
-			continue
+	s.left--
+	for n, i := 0, 0; i < b.calls && n < s.limit; i++ {
+		at := i
+		if !s.up {
+			at = b.calls - 1 - i
 		}
-		if full, err := s.part(ctx, p, in); full || err != nil {
-			return err
+		if s.matches(b, at) {
+			s.found = append(s.found, b.row(at))
+			n++
 		}
 	}
+	slices.SortFunc(s.found, func(a, b row) int {
+		if s.up {
+			a, b = b, a
+		}
+		return cmp.Compare(b.numbers[columnID], a.numbers[columnID])
+	})
+	s.found = s.found[:min(len(s.found), s.limit)]
 	return nil
-}
-
-// part searches a part. It reports whether the search is over.
-func (s *search) part(ctx context.Context, p requestdb.Part, in requestdb.Range) (over bool, err error) {
-	if len(s.slots) == 0 {
-		return s.within(ctx, p, in)
-	}
-	slots, err := s.common(ctx, p)
-	if err != nil {
-		return false, err
-	}
-	if !in.Up {
-		slices.Reverse(slots)
-	}
-	for _, slot := range slots {
-		some := in
-		some.First, some.End = max(in.First, slot), min(in.End, slotEnd(slot))
-		if some.First >= some.End {
-			continue
-		}
-		if over, err := s.within(ctx, p, some); over || err != nil {
-			return over, err
-		}
-	}
-	return false, nil
-}
-
-// common lists the slots of a part that have all that is searched for.
-func (s *search) common(ctx context.Context, p requestdb.Part) (slots []int64, err error) {
-	for i, v := range s.slots {
-		list, err := s.db.Slots(ctx, p, v.kind, v.value)
-		if err != nil || len(list) == 0 {
-			return nil, err
-		}
-		if i == 0 {
-			slots = list
-			continue
-		}
-		slots = slices.DeleteFunc(slots, func(slot int64) bool {
-			_, there := slices.BinarySearch(list, slot)
-			return !there
-		})
-	}
-	return slots, nil
-}
-
-// within searches a range of a part. It reports whether the search is over.
-func (s *search) within(ctx context.Context, p requestdb.Part, in requestdb.Range) (over bool, err error) {
-	found, last, examined, err := s.db.Calls(ctx, p, in, s.match, s.left, s.limit-len(s.page.Calls))
-	if err != nil {
-		return false, err
-	}
-	for _, c := range found {
-		s.page.Calls = append(s.page.Calls, callOf(c))
-	}
-	s.left -= examined + slotCost
-	switch {
-	case last != 0:
-		s.page.Next = requestid.Number(last)
-	case s.left <= 0 && in.Up:
-		s.page.Next = requestid.Number(in.End - 1)
-	case s.left <= 0:
-		s.page.Next = requestid.Number(in.First)
-	}
-	return s.page.Next != 0, nil
 }

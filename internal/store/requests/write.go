@@ -8,7 +8,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
-	"github.com/countersign/countersign/internal/store/requestdb"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 	// lastFlush bounds the last write, when the process ends.
 	lastFlush = 5 * time.Second
 	// maxLastFlushes is how many writes it takes at most to write all that may wait.
-	maxLastFlushes = 4 + manyCounts/countsAtOnce
+	maxLastFlushes = 4
 	// maxAttempts is how often a batch is tried that fails for a reason of its own.
 	maxAttempts = 3
 	// gapsApart is how far apart two gaps are that are told one by one.
@@ -44,17 +44,10 @@ func (l *Log) Run(ctx context.Context) {
 	l.ending = true
 	for range maxLastFlushes {
 		l.flushSafely(ctx)
-		if l.Failing() != nil || len(l.unwritten) == 0 && len(l.batch.counts) == 0 && l.idle() {
+		if l.Failing() != nil || len(l.unwritten) == 0 && len(l.counts.sums) == 0 && l.Waiting() == 0 {
 			return
 		}
 	}
-}
-
-// idle reports whether no call waits.
-func (l *Log) idle() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.waiting) == 0
 }
 
 // flushSafely is flush that contains a panic: a fault of the log must not end the server.
@@ -68,7 +61,7 @@ func (l *Log) flushSafely(ctx context.Context) {
 	}
 	l.dropUnwritten()
 	l.unwritten = nil
-	l.batch = newBatch()
+	l.counts, l.encoder = newCounts(l.options.Now()), newEncoder(l.encoder.size)
 	l.note(err)
 }
 
@@ -77,7 +70,7 @@ func (l *Log) flushSafely(ctx context.Context) {
 func (l *Log) flush(ctx context.Context) {
 	if len(l.unwritten) == 0 {
 		l.unwritten = l.take()
-		l.batch.count(l.unwritten)
+		l.counts.add(l.unwritten)
 	}
 	dropped := l.takeGap()
 	err := l.write(ctx, dropped)
@@ -96,11 +89,10 @@ func (l *Log) flush(ctx context.Context) {
 		l.written.Add(int64(len(l.unwritten)))
 	}
 	l.warn(dropped)
-	wrote := len(l.unwritten) > 0
 	clear(l.unwritten) // or their strings would live as long as the buffer
 	l.unwritten, l.attempts = nil, 0
 	if err == nil {
-		err = l.tidy(ctx, wrote)
+		err = l.tidy(ctx)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return // at the end; what was not tidied is later
@@ -141,32 +133,33 @@ func (l *Log) write(ctx context.Context, dropped gap) error {
 		return err
 	}
 	now := l.options.Now()
-	counts := l.batch.dueCounts(now, l.ending)
-	if len(l.unwritten) == 0 && dropped.calls == 0 && len(counts) == 0 {
+	counts := l.counts.due(now) || l.ending && len(l.counts.sums) > 0
+	if len(l.unwritten) == 0 && dropped.calls == 0 && !counts {
 		return nil
 	}
-	err := l.db.Tx(ctx, func(tx *requestdb.DB) error {
-		if dropped.calls > 0 {
-			if err := tx.AddGap(ctx, dropped.row(), gapsApart); err != nil {
-				return err
-			}
-		}
-		if err := tx.AddCounts(ctx, counts); err != nil {
+	l.encoder.addEntries(l.unwritten)
+	blocks := l.encoder.blocks()
+	err := l.db.Tx(ctx, func(q sqldb.Queries) error {
+		if err := dropped.write(ctx, q); err != nil {
 			return err
 		}
-		if err := tx.AddDays(ctx, daysOf(counts)); err != nil {
+		if err := addBlocks(ctx, q, blocks); err != nil {
 			return err
 		}
-		if err := l.addLate(ctx, tx, counts, now); err != nil {
-			return err
+		if counts {
+			return l.counts.write(ctx, q)
 		}
-		return l.batch.write(ctx, tx, l.unwritten)
+		return nil
 	})
 	if err != nil && !fault.HasCode(err, countersign.CodeOutcomeUnknown) {
-		l.batch.forget()
 		return err
 	}
-	l.batch.counted(counts, now)
+	if counts {
+		l.counts = newCounts(now)
+	}
+	for _, b := range blocks {
+		l.small.note(b, l.encoder.size)
+	}
 	return err
 }
 
@@ -175,13 +168,12 @@ func (l *Log) ready(ctx context.Context) error {
 	if err := l.open(ctx, true); err != nil {
 		return err
 	}
-	err := l.db.DB().Healthy()
+	err := l.db.Healthy()
 	if now := l.options.Now(); err != nil && now.Sub(l.lastReopen) >= reopenEvery {
 		l.lastReopen = now
 		_ = l.Close()
-		l.batch.forget()
 		if err = l.open(ctx, true); err == nil {
-			err = l.db.DB().Healthy()
+			err = l.db.Healthy()
 		}
 	}
 	return err
