@@ -129,6 +129,7 @@ func TestAFullDiskLosesCallsOfTheLogAlone(t *testing.T) {
 	}
 	allow(1 << 20)
 	f.flushed(t)
+	f.clock.Move(countsEvery)
 	f.flushed(t)
 	if s, err = f.State(t.Context(), operator, 0); err != nil || s.Failure != nil || s.Calls != 2*room+1 ||
 		cmp.Diff([]Gap{{noon.Add(time.Minute), noon.Add(time.Minute), 5}}, s.Gaps) != "" {
