@@ -38,6 +38,8 @@ type row struct {
 	texts   [textColumns][]byte
 }
 
+func (r *row) id() int64 { return r.numbers[columnID] }
+
 // block is calls of about the same time, in the order of their ids.
 type block struct {
 	first, last, calls int64
@@ -96,7 +98,7 @@ func (d *dictionary) add(text []byte, hash uint64) bool {
 
 // add adds the next call, in the order of the ids.
 func (w *encoder) add(r *row) {
-	id := r.numbers[columnID]
+	id := r.id()
 	if w.calls == w.size || w.calls > 0 && dayOf(w.last) != dayOf(id) {
 		w.end()
 	}

@@ -110,7 +110,7 @@ func mergeDay(ctx context.Context, q sqldb.Queries, w *encoder, small []block) e
 			return err
 		}
 	}
-	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.numbers[columnID], b.numbers[columnID]) })
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.id(), b.id()) })
 	for i := range rows {
 		w.add(&rows[i])
 	}

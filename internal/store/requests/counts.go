@@ -47,8 +47,17 @@ type Count struct {
 	Failed int64
 }
 
-// sums is how many calls of a day had the same result, by the hour of the day, by key and by item.
-type sums struct{ hours, keys, items map[int64]int64 }
+// sums is how many calls of a day had the same result: by the hour of the day, by key and by item.
+type sums [3]map[int64]int64
+
+// The sums, and their columns.
+const (
+	sumHours = iota
+	sumKeys
+	sumItems
+)
+
+var sumColumns = [...]string{sumHours: "hours", sumKeys: "keys", sumItems: "items"}
 
 // sumsOf says what sums are of.
 type sumsOf struct {
@@ -69,7 +78,7 @@ func newCounts(now time.Time) counts { return counts{sums: map[sumsOf]*sums{}, a
 func (c *counts) of(which sumsOf) *sums {
 	s := c.sums[which]
 	if s == nil {
-		s = &sums{map[int64]int64{}, map[int64]int64{}, map[int64]int64{}}
+		s = &sums{{}, {}, {}}
 		c.sums[which] = s
 	}
 	return s
@@ -81,9 +90,9 @@ func (c *counts) add(entries []Entry) {
 		e := &entries[i]
 		hour := hourOf(e.Number.Time())
 		s := c.of(sumsOf{e.Workspace, hour / 24, e.Reason})
-		s.hours[hour%24]++
-		s.keys[e.Key]++
-		s.items[e.Item]++
+		s[sumHours][hour%24]++
+		s[sumKeys][e.Key]++
+		s[sumItems][e.Item]++
 	}
 	c.calls += len(entries)
 }
@@ -95,43 +104,36 @@ const (
 	countsEvery = 10 * time.Second
 )
 
-func (c *counts) due(now time.Time) bool {
-	return len(c.sums) > 0 && (c.calls <= fewCounts || now.Sub(c.at) >= countsEvery)
+func (c *counts) due(now time.Time, all bool) bool {
+	return len(c.sums) > 0 && (all || c.calls <= fewCounts || now.Sub(c.at) >= countsEvery)
 }
 
-// write adds the counts to those of the database, in the order in which every server writes them.
+// write adds the counts to those of the database.
 func (c *counts) write(ctx context.Context, q sqldb.Queries) error {
-	if err := lock(ctx, q); err != nil {
-		return err
-	}
-	order := slices.SortedFunc(maps.Keys(c.sums), func(a, b sumsOf) int {
-		return cmp.Or(cmp.Compare(a.workspace, b.workspace), cmp.Compare(a.day, b.day), cmp.Compare(a.result, b.result))
-	})
-	for _, which := range order {
-		if err := c.sums[which].write(ctx, q, which); err != nil {
-			return err
+	err := lock(ctx, q)
+	for which, s := range c.sums {
+		if err == nil {
+			err = s.write(ctx, q, which)
 		}
 	}
-	return nil
+	return err
 }
 
 func (s *sums) write(ctx context.Context, q sqldb.Queries, which sumsOf) error {
-	all := [...]map[int64]int64{maps.Clone(s.hours), maps.Clone(s.keys), maps.Clone(s.items)}
-	before, err := sqldb.List(ctx, q, func(r sqldb.Row) (packed [len(all)][]byte, err error) {
-		err = r.Scan(&packed[0], &packed[1], &packed[2])
+	args := []any{which.workspace, which.day, which.result}
+	before, err := sqldb.One(ctx, q, func(r sqldb.Row) (packed [len(s)][]byte, err error) {
+		err = r.Scan(&packed[sumHours], &packed[sumKeys], &packed[sumItems])
 		return packed, err
-	}, `SELECT hours, keys, items FROM request_sums WHERE workspace_id = $1 AND day = $2 AND result = $3`, which.workspace, which.day, which.result)
-	if err != nil {
+	}, `SELECT hours, keys, items FROM request_sums WHERE workspace_id = $1 AND day = $2 AND result = $3`, args...)
+	if err = sqldb.IfNotFound(err, nil); err != nil {
 		return err
 	}
-	args := []any{which.workspace, which.day, which.result}
-	for i, sum := range all {
-		for _, packed := range before {
-			if err := eachSum(packed[i], func(id, calls int64) { sum[id] += calls }); err != nil {
-				return err
-			}
+	for i, sum := range s {
+		all := maps.Clone(sum)
+		if err := eachSum(before[i], func(id, calls int64) { all[id] += calls }); err != nil {
+			return err
 		}
-		args = append(args, packSums(sum))
+		args = append(args, packSums(all))
 	}
 	_, err = q.Exec(ctx, `INSERT INTO request_sums (workspace_id, day, result, hours, keys, items) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (workspace_id, day, result) DO UPDATE SET hours = excluded.hours, keys = excluded.keys, items = excluded.items`, args...)
@@ -162,29 +164,29 @@ func eachSum(packed []byte, fn func(id, calls int64)) error {
 }
 
 // Counts returns how many calls there were, in the order of time, else the most calls first.
-func (l *Log) Counts(ctx context.Context, a people.Actor, q CountQuery) ([]Count, error) {
+func (l *Log) Counts(ctx context.Context, a people.Actor, q CountQuery) (list []Count, err error) {
 	if err := l.options.See(ctx, a, q.Workspace); err != nil {
 		return nil, err
 	}
-	var all map[string]map[int64]int64
-	err := l.read(ctx, func(db *sqldb.DB) (err error) {
-		all, err = q.sums(ctx, db.Queries())
+	err = l.read(ctx, func(db *sqldb.DB) error {
+		byResult, err := q.read(ctx, db.Queries())
+		list = q.counts(byResult)
 		return err
 	})
 	if errors.Is(err, errNone) {
 		return nil, nil
 	}
-	return q.counts(all), err
+	return list, err
 }
 
-// sums adds up calls by result, and then by what the query splits them by.
-func (q CountQuery) sums(ctx context.Context, db sqldb.Queries) (map[string]map[int64]int64, error) {
-	column, from, to := "hours", hourOf(q.From), hourOf(q.To)
+// read adds up calls by result, and then by what the query splits them by.
+func (q CountQuery) read(ctx context.Context, db sqldb.Queries) (map[string]map[int64]int64, error) {
+	kind, from, to := sumHours, hourOf(q.From), hourOf(q.To)
 	switch {
 	case q.By == ByKey:
-		column = "keys"
+		kind = sumKeys
 	case q.By == ByItem || q.Item != 0:
-		column = "items"
+		kind = sumItems
 	}
 	type sum struct {
 		day    int64
@@ -196,38 +198,31 @@ func (q CountQuery) sums(ctx context.Context, db sqldb.Queries) (map[string]map[
 		err = r.Scan(&s.day, &s.result, &s.packed)
 		return s, err
 	}, func(s sum) error {
-		into := all[s.result]
-		if into == nil {
-			into = map[int64]int64{}
-			all[s.result] = into
+		if all[s.result] == nil {
+			all[s.result] = map[int64]int64{}
 		}
+		into := all[s.result]
 		return eachSum(s.packed, func(id, calls int64) {
 			switch hour := s.day*24 + id; {
-			case column != "hours" && (q.Item == 0 || q.Item == id):
-				into[q.idOf(id, s.day)] += calls
-			case column == "hours" && from <= hour && hour < to:
-				into[q.idOf(hour, s.day)] += calls
+			case kind == sumHours && (hour < from || hour >= to) || q.Item != 0 && id != q.Item:
+			case q.By == ByResult:
+				into[0] += calls
+			case q.By == ByDay:
+				into[s.day] += calls
+			case q.By == ByHour:
+				into[hour] += calls
+			default:
+				into[id] += calls
 			}
 		})
-	}, `SELECT day, result, `+column+` FROM request_sums WHERE workspace_id = $1 AND day >= $2 AND day < $3`, q.Workspace, from/24, (to+23)/24)
+	}, `SELECT day, result, `+sumColumns[kind]+` FROM request_sums WHERE workspace_id = $1 AND day >= $2 AND day < $3`, q.Workspace, from/24, (to+23)/24)
 	return all, err
 }
 
-// idOf returns what a sum is counted by.
-func (q CountQuery) idOf(id, day int64) int64 {
-	switch q.By {
-	case ByResult:
-		return 0
-	case ByDay:
-		return day
-	}
-	return id
-}
-
 // counts puts sums together.
-func (q CountQuery) counts(all map[string]map[int64]int64) []Count {
+func (q CountQuery) counts(byResult map[string]map[int64]int64) []Count {
 	found, list := map[int64]int{}, []Count{}
-	for result, sum := range all {
+	for result, sum := range byResult {
 		if q.By == ByResult {
 			clear(found)
 		}

@@ -8,7 +8,6 @@ import (
 	"math"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/countersign/countersign/internal/fault"
@@ -103,7 +102,7 @@ const (
 )
 
 // maxDecoded is how many blocks are decoded for one page.
-const maxDecoded = 100
+const maxDecoded = 80
 
 // Calls lists calls, the newest first.
 func (l *Log) Calls(ctx context.Context, a people.Actor, f Filter) (Page, error) {
@@ -169,22 +168,25 @@ func (l *Log) Call(ctx context.Context, a people.Actor, workspace int64, id stri
 
 // search is the search for one page, in a range of ids.
 type search struct {
-	from, end int64 // end does not belong to it
-	up        bool  // the oldest first
-	limit     int
-	left      int // how many more blocks may be decoded
+	from, end  int64 // end does not belong to it
+	up         bool  // the oldest first
+	limit      int
+	left       int // how many more blocks may be decoded
+	conditions []condition
 
-	numbers [numberColumns]int64 // what calls must have; zero values match all
-	texts   [textColumns]string
-	result  Result
-	hashes  []uint64 // what their blocks must have
-
+	at    int64 // the place of the block before
 	found []row // in the order of the page
 	next  requestid.Number
 }
 
+// condition is what calls must have, with the hash that their blocks have.
+type condition struct {
+	hash    uint64
+	matches func(b *columns, i int) bool
+}
+
 func newSearch(f Filter) *search {
-	s := &search{end: math.MaxInt64, up: f.After != 0, limit: defaultLimit, left: maxDecoded, result: f.Result}
+	s := &search{end: math.MaxInt64, up: f.After != 0, limit: defaultLimit, left: maxDecoded, at: -math.MaxInt64}
 	if f.Limit > 0 {
 		s.limit = min(f.Limit, maxLimit)
 	}
@@ -200,160 +202,127 @@ func newSearch(f Filter) *search {
 	if f.After != 0 {
 		s.from = max(s.from, int64(f.After)+1)
 	}
-	s.numbers = [...]int64{columnWorkspace: f.Workspace, columnKey: f.Key, columnItem: f.Item, columnPurchase: f.Purchase, columnMicros: 0}
-	s.texts = [...]string{columnEndpoint: f.Endpoint, columnReason: f.Reason, columnAddress: binaryAddress(f.Address), columnSent: ""}
-	for c, v := range s.numbers {
+	for c, v := range [...]int64{columnWorkspace: f.Workspace, columnKey: f.Key, columnItem: f.Item, columnPurchase: f.Purchase} {
 		if v != 0 {
-			s.hashes = append(s.hashes, hashNumber(c, v))
+			s.where(hashNumber(c, v), func(b *columns, i int) bool { return b.numbers[c][i] == v })
 		}
 	}
-	for c, v := range s.texts {
+	for c, v := range [...]string{columnEndpoint: f.Endpoint, columnReason: f.Reason, columnAddress: binaryAddress(f.Address)} {
 		if v != "" {
-			s.hashes = append(s.hashes, hashText(c, v))
+			s.where(hashText(c, v), func(b *columns, i int) bool { return string(b.text(c, i)) == v })
 		}
 	}
 	switch f.Result {
 	case Valid:
-		s.hashes = append(s.hashes, hashText(columnReason, ""))
+		s.where(hashText(columnReason, ""), func(b *columns, i int) bool { return len(b.text(columnReason, i)) == 0 })
 	case Failed:
-		s.hashes = append(s.hashes, hashFailed)
+		s.where(hashFailed, func(b *columns, i int) bool { return len(b.text(columnReason, i)) > 0 })
 	}
 	return s
 }
 
-// binaryAddress returns an address as blocks have it. What is not an address is none of a block.
+func (s *search) where(hash uint64, matches func(*columns, int) bool) {
+	s.conditions = append(s.conditions, condition{hash, matches})
+}
+
+// binaryAddress returns an address as blocks have it. What is not an address is in no block.
 func binaryAddress(text string) string {
-	if text == "" {
-		return ""
-	}
 	address, err := netip.ParseAddr(text)
-	if err != nil {
+	if err != nil && text != "" {
 		return "-"
 	}
 	binary, _ := address.MarshalBinary() // it has no error
 	return string(binary)
 }
 
-// matches reports whether a call of a block is one that is searched for.
-func (s *search) matches(b *columns, i int) bool {
-	if id := b.numbers[columnID][i]; id < s.from || id >= s.end {
-		return false
+// place returns the place of an id on the page: those that come first are lower. It is its own inverse.
+func (s *search) place(id int64) int64 {
+	if s.up {
+		return id
 	}
-	for c, v := range s.numbers {
-		if v != 0 && b.numbers[c][i] != v {
-			return false
-		}
-	}
-	for c, v := range s.texts {
-		if v != "" && string(b.text(c, i)) != v {
-			return false
-		}
-	}
-	return s.result == "" || (s.result == Valid) == (len(b.text(columnReason, i)) == 0)
+	return -id
 }
 
-// probe is a block of which a search knows the buckets of its values.
+// probe is a block, its place, and the buckets of what is searched for.
 type probe struct {
-	first, last int64
-	buckets     [][]byte
+	first, last, at int64
+	buckets         [][]byte
 }
 
-// run fills the page from blocks in the order of their ends. Blocks of several processes, and those with
-// slow calls, overlap: a call is in its place once no block that is left reaches it.
+// run fills the page from blocks in the order of their places.
 func (s *search) run(ctx context.Context, q sqldb.Queries) error {
-	for rows, at := 64, (*probe)(nil); ; rows = min(4*rows, 4096) {
-		probes, err := s.probes(ctx, q, at, rows)
+	for rows := 64; ; rows = min(4*rows, 4096) {
+		probes, err := s.probes(ctx, q, rows)
 		if err != nil {
 			return err
 		}
-		for i := range probes {
-			if at = &probes[i]; s.full(at) || s.tired(at) {
+		for _, p := range probes {
+			if s.ends(p.at) {
 				return nil
 			}
-			if err := s.block(ctx, q, at); err != nil {
+			if err := s.block(ctx, q, p); err != nil {
 				return err
 			}
+			s.at = p.at
 		}
 		if len(probes) < rows {
-			if len(s.found) == s.limit {
-				s.next = requestid.Number(s.found[s.limit-1].numbers[columnID])
-			}
+			s.ends(math.MaxInt64)
 			return nil
 		}
 	}
 }
 
-// bucketColumn is the bucket of a filter for the upper half of a hash.
-const bucketColumn = `, substr(filter, CAST(1 + 32 * ((length(filter) / 32 * CAST($%d AS bigint)) >> 32) AS integer), 32)`
+// The queries of the blocks in a range behind a place, with a bucket for each condition: the bucket of the upper half of a hash.
+const (
+	bucketColumn = `, substr(filter, CAST(1 + 32 * ((length(filter) / 32 * CAST($%d AS bigint)) >> 32) AS integer), 32)`
+	probesUp     = ` FROM request_blocks WHERE last_id >= $1 AND first_id < $2 AND first_id > $3 ORDER BY first_id LIMIT $4`
+	probesDown   = ` FROM request_blocks WHERE last_id >= $1 AND first_id < $2 AND last_id < $3 ORDER BY last_id DESC LIMIT $4`
+)
 
-// probes reads up to a number of blocks behind one.
-func (s *search) probes(ctx context.Context, q sqldb.Queries, behind *probe, rows int) ([]probe, error) {
-	text, args := strings.Builder{}, []any{s.from, s.end, int64(math.MaxInt64), int64(rows)}
-	text.WriteString(`SELECT first_id, last_id`)
-	for _, h := range s.hashes {
-		args = append(args, int64(h>>32))
-		fmt.Fprintf(&text, bucketColumn, len(args))
+// probes reads the next blocks, up to a number.
+func (s *search) probes(ctx context.Context, q sqldb.Queries, rows int) ([]probe, error) {
+	text, args := `SELECT first_id, last_id`, []any{s.from, s.end, s.place(s.at), int64(rows)}
+	for _, c := range s.conditions {
+		args = append(args, int64(c.hash>>32))
+		text += fmt.Sprintf(bucketColumn, len(args))
 	}
-	text.WriteString(` FROM request_blocks WHERE last_id >= $1 AND first_id < $2 AND `)
 	if s.up {
-		args[2] = int64(-1)
-		text.WriteString(`first_id > $3 ORDER BY first_id LIMIT $4`)
+		text += probesUp
 	} else {
-		text.WriteString(`last_id < $3 ORDER BY last_id DESC LIMIT $4`)
+		text += probesDown
 	}
-	if behind != nil {
-		args[2] = s.near(behind)
-	}
-	return sqldb.List(ctx, q, func(r sqldb.Row) (p probe, err error) {
-		p.buckets = make([][]byte, len(s.hashes))
+	return sqldb.List(ctx, q, func(r sqldb.Row) (probe, error) {
+		p := probe{buckets: make([][]byte, len(s.conditions))}
 		into := []any{&p.first, &p.last}
 		for i := range p.buckets {
 			into = append(into, &p.buckets[i])
 		}
-		err = r.Scan(into...)
+		err := r.Scan(into...)
+		p.at = min(s.place(p.first), s.place(p.last))
 		return p, err
-	}, text.String(), args...)
+	}, text, args...)
 }
 
-// near returns the end of a block that the search reaches first.
-func (s *search) near(p *probe) int64 {
-	if s.up {
-		return p.first
+// ends reports whether the page ends before the place of the next block: it is full of calls that come before, or enough was
+// decoded. Blocks of several processes, and those with slow calls, overlap.
+func (s *search) ends(at int64) bool {
+	last := len(s.found) - 1
+	if last+1 == s.limit && s.place(s.found[last].id()) < at {
+		s.next = requestid.Number(s.found[last].id())
+		return true
 	}
-	return p.last
-}
-
-// before reports whether an id comes before another one on the page.
-func (s *search) before(a, b int64) bool { return a != b && (a < b) == s.up }
-
-// full reports whether the page is full of calls that come before a block.
-func (s *search) full(p *probe) bool {
-	if len(s.found) < s.limit {
+	if begin := min(s.place(s.from-1), s.place(s.end)); s.left > 0 || at-1 <= begin || at == math.MaxInt64 {
 		return false
 	}
-	last := s.found[s.limit-1].numbers[columnID]
-	s.next = requestid.Number(last)
-	return s.before(last, s.near(p))
-}
-
-// tired reports whether the search stops at a block because it has decoded enough. The next page begins there.
-func (s *search) tired(p *probe) bool {
-	next, begin := s.near(p)+1, s.end
-	if s.up {
-		next, begin = s.near(p)-1, s.from-1
-	}
-	if s.left > 0 || !s.before(begin, next) {
-		return false
-	}
-	s.found = slices.DeleteFunc(s.found, func(r row) bool { return !s.before(r.numbers[columnID], s.near(p)) })
-	s.next = requestid.Number(next)
+	s.found = slices.DeleteFunc(s.found, func(r row) bool { return s.place(r.id()) >= at })
+	s.next = requestid.Number(s.place(at - 1))
 	return true
 }
 
-// block searches a block, unless it has none of the values.
-func (s *search) block(ctx context.Context, q sqldb.Queries, p *probe) error {
-	for i, h := range s.hashes {
-		if !mayHave(p.buckets[i], h) {
+// block searches a block, unless its filter lacks what is searched for.
+func (s *search) block(ctx context.Context, q sqldb.Queries, p probe) error {
+	for i, c := range s.conditions {
+		if !mayHave(p.buckets[i], c.hash) {
 			return nil
 		}
 	}
@@ -363,21 +332,22 @@ func (s *search) block(ctx context.Context, q sqldb.Queries, p *probe) error {
 	}
 	s.left--
 	for n, i := 0, 0; i < b.calls && n < s.limit; i++ {
-		at := i
+		call := i
 		if !s.up {
-			at = b.calls - 1 - i
+			call = b.calls - 1 - i
 		}
-		if s.matches(b, at) {
-			s.found = append(s.found, b.row(at))
+		if s.matches(b, call) {
+			s.found = append(s.found, b.row(call))
 			n++
 		}
 	}
-	slices.SortFunc(s.found, func(a, b row) int {
-		if s.up {
-			a, b = b, a
-		}
-		return cmp.Compare(b.numbers[columnID], a.numbers[columnID])
-	})
+	slices.SortFunc(s.found, func(a, b row) int { return cmp.Compare(s.place(a.id()), s.place(b.id())) })
 	s.found = s.found[:min(len(s.found), s.limit)]
 	return nil
+}
+
+// matches reports whether a call of a block is one that is searched for.
+func (s *search) matches(b *columns, i int) bool {
+	id := b.numbers[columnID][i]
+	return id >= s.from && id < s.end && !slices.ContainsFunc(s.conditions, func(c condition) bool { return !c.matches(b, i) })
 }

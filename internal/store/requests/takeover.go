@@ -2,8 +2,10 @@ package requests
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/countersign/countersign/internal/sqldb"
 )
@@ -38,22 +40,18 @@ func convertNext(ctx context.Context, q sqldb.Queries, w *encoder) error {
 	if err := lock(ctx, q); err != nil {
 		return err
 	}
-	days, err := sqldb.List(ctx, q, func(r sqldb.Row) (of sumsOf, err error) {
-		err = r.Scan(&of.workspace, &of.day)
-		return of, err
-	}, `SELECT workspace_id, day FROM request_days ORDER BY day DESC, workspace_id LIMIT 1`)
-	if err != nil {
+	var of sumsOf
+	_, err := sqldb.One(ctx, q, func(r sqldb.Row) (any, error) { return nil, r.Scan(&of.workspace, &of.day) },
+		`SELECT workspace_id, day FROM request_days ORDER BY day DESC, workspace_id LIMIT 1`)
+	if err == nil {
+		return convertDay(ctx, q, of)
+	}
+	first, err := sqldb.One(ctx, q, sqldb.Value[int64], `SELECT first_id FROM request_parts ORDER BY first_id DESC LIMIT 1`)
+	if err == nil {
+		return convertCalls(ctx, q, w, first)
+	}
+	if !errors.Is(err, sqldb.ErrNotFound) {
 		return err
-	}
-	if len(days) > 0 {
-		return convertDay(ctx, q, days[0])
-	}
-	parts, err := sqldb.List(ctx, q, sqldb.Value[int64], `SELECT first_id FROM request_parts ORDER BY first_id DESC LIMIT 1`)
-	if err != nil {
-		return err
-	}
-	if len(parts) > 0 {
-		return convertCalls(ctx, q, w, parts[0])
 	}
 	return run(ctx, q, `DROP TABLE IF EXISTS requests`, `DROP TABLE IF EXISTS request_slots`, `DROP TABLE request_parts`, `DROP TABLE request_counts`,
 		`DROP TABLE request_days`, `DROP TABLE request_items`, `DROP TABLE request_items_done`, `DROP TABLE requests_versions`)
@@ -69,66 +67,39 @@ func run(ctx context.Context, q sqldb.Queries, queries ...string) error {
 }
 
 // convertDay converts the counts of a day of a workspace. Its hours were kept for a month, and its items were packed when
-// it was over.
+// it was over: those of hours that were deleted, and that are not known any more, count for the first one.
 func convertDay(ctx context.Context, q sqldb.Queries, of sumsOf) error {
-	c, total, from, to := counts{sums: map[sumsOf]*sums{}}, map[string]int64{}, of.day*24, of.day*24+24
-	in := func(result string) *sums { return c.of(sumsOf{of.workspace, of.day, result}) }
-	type sum struct {
-		kind, id, calls int64
-		result          string
+	c := newCounts(time.Time{})
+	sum := func(text string, fn func(s *sums, id, calls int64)) error {
+		return sqldb.Each(ctx, q, func(r sqldb.Row) (id int64, err error) {
+			var calls int64
+			err = r.Scan(&of.result, &id, &calls)
+			fn(c.of(of), id, calls)
+			return id, err
+		}, func(int64) error { return nil }, text, of.workspace, of.day)
 	}
-	err := sqldb.Each(ctx, q, func(r sqldb.Row) (s sum, err error) {
-		err = r.Scan(&s.kind, &s.id, &s.result, &s.calls)
-		return s, err
-	}, func(s sum) error {
-		switch s.kind {
-		case 0: // of an hour
-			in(s.result).hours[s.id%24] = s.calls
-			total[s.result] -= s.calls
-		case 1: // of an item
-			in(s.result).items[s.id] = s.calls
-		case 2: // of the day
-			total[s.result] += s.calls
-		default: // of a key
-			in(s.result).keys[s.id] = s.calls
-		}
-		return nil
-	}, `SELECT 0, hour, result, CAST(sum(calls) AS bigint) FROM request_counts WHERE workspace_id = $1 AND hour >= $2 AND hour < $3 GROUP BY hour, result
-		UNION ALL SELECT 1, item_id, result, CAST(sum(calls) AS bigint) FROM request_counts WHERE workspace_id = $1 AND hour >= $2 AND hour < $3 GROUP BY item_id, result
-		UNION ALL SELECT 2 + subject, subject_id, result, calls FROM request_days WHERE workspace_id = $1 AND day = $4`, of.workspace, from, to, of.day)
+	const ofHours = `CAST(sum(calls) AS bigint) FROM request_counts WHERE workspace_id = $1 AND hour >= $2 * 24 AND hour < $2 * 24 + 24 GROUP BY `
+	err := errors.Join(
+		sum(`SELECT result, subject_id, calls FROM request_days WHERE workspace_id = $1 AND day = $2 AND subject = 2`, func(s *sums, key, calls int64) { s[sumKeys][key] = calls }),
+		sum(`SELECT result, subject_id, calls FROM request_days WHERE workspace_id = $1 AND day = $2 AND subject = 0`, func(s *sums, _, calls int64) { s[sumHours][0] += calls }),
+		sum(`SELECT result, hour, `+ofHours+`result, hour`, func(s *sums, hour, calls int64) { s[sumHours][hour%24] += calls; s[sumHours][0] -= calls }),
+		sum(`SELECT result, item_id, `+ofHours+`result, item_id`, func(s *sums, item, calls int64) { s[sumItems][item] = calls }),
+		sqldb.Each(ctx, q, func(r sqldb.Row) (packed []byte, err error) {
+			err = r.Scan(&of.result, &packed)
+			return packed, err
+		}, func(packed []byte) error {
+			items := map[int64]int64{}
+			c.of(of)[sumItems] = items
+			return eachSum(packed, func(id, calls int64) { items[id] = calls })
+		}, `SELECT result, calls FROM request_items WHERE workspace_id = $1 AND start = $2 AND span = 1`, of.workspace, of.day))
 	if err != nil {
-		return err
-	}
-	for result, calls := range total { // of hours that were deleted
-		if calls > 0 {
-			in(result).hours[0] += calls
-		}
-	}
-	if err := convertItems(ctx, q, of, c.sums); err != nil {
 		return err
 	}
 	if err := c.write(ctx, q); err != nil {
 		return err
 	}
-	return run(ctx, q, fmt.Sprintf(`DELETE FROM request_counts WHERE workspace_id = %d AND hour >= %d AND hour < %d`, of.workspace, from, to),
+	return run(ctx, q, fmt.Sprintf(`DELETE FROM request_counts WHERE workspace_id = %d AND hour >= %d AND hour < %d`, of.workspace, of.day*24, of.day*24+24),
 		fmt.Sprintf(`DELETE FROM request_days WHERE workspace_id = %d AND day = %d`, of.workspace, of.day))
-}
-
-// convertItems replaces the items of the hours that are left by those that were packed for the whole day.
-func convertItems(ctx context.Context, q sqldb.Queries, of sumsOf, all map[sumsOf]*sums) error {
-	return sqldb.Each(ctx, q, func(r sqldb.Row) (packed []any, err error) {
-		var result string
-		var calls []byte
-		err = r.Scan(&result, &calls)
-		return []any{result, calls}, err
-	}, func(packed []any) error {
-		of.result = packed[0].(string)
-		items := map[int64]int64{}
-		if s := all[of]; s != nil {
-			s.items = items
-		}
-		return eachSum(packed[1].([]byte), func(id, calls int64) { items[id] = calls })
-	}, `SELECT result, calls FROM request_items WHERE workspace_id = $1 AND span = 1 AND start = $2`, of.workspace, of.day)
 }
 
 // convertCalls converts the newest calls of a table, which is named by its first id, or drops it.
@@ -150,16 +121,16 @@ func convertCalls(ctx context.Context, q sqldb.Queries, w *encoder, first int64)
 	if err := addBlocks(ctx, q, w.blocks()); err != nil {
 		return err
 	}
-	_, err = q.Exec(ctx, `DELETE FROM requests_`+name+` WHERE id >= $1 AND id <= $2`, rows[0].numbers[columnID], rows[len(rows)-1].numbers[columnID])
+	_, err = q.Exec(ctx, `DELETE FROM requests_`+name+` WHERE id >= $1 AND id <= $2`, rows[0].id(), rows[len(rows)-1].id())
 	return err
 }
 
 func scanOldCall(r sqldb.Row) (c row, err error) {
+	var texts [textColumns]string
 	var into []any
 	for i := range c.numbers {
 		into = append(into, &c.numbers[i])
 	}
-	var texts [textColumns]string
 	for i := range texts {
 		into = append(into, &texts[i])
 	}

@@ -133,7 +133,7 @@ func (l *Log) write(ctx context.Context, dropped gap) error {
 		return err
 	}
 	now := l.options.Now()
-	counts := l.counts.due(now) || l.ending && len(l.counts.sums) > 0
+	counts := l.counts.due(now, l.ending)
 	if len(l.unwritten) == 0 && dropped.calls == 0 && !counts {
 		return nil
 	}

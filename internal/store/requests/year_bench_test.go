@@ -47,9 +47,9 @@ func fillYear(b *testing.B, l *Log, end int64) {
 				reason = "purchase_not_found"
 			}
 			s := c.of(sumsOf{1, day, reason})
-			s.hours[i/200] += 57
-			s.keys[1+(i+day)%4] += 57
-			s.items[1+i%200] += 57
+			s[sumHours][i/200] += 57
+			s[sumKeys][1+(i+day)%4] += 57
+			s[sumItems][1+i%200] += 57
 		}
 		if err := l.db.Tx(b.Context(), func(q sqldb.Queries) error { return c.write(b.Context(), q) }); err != nil {
 			b.Fatal(err)
