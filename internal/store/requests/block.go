@@ -30,6 +30,7 @@ const (
 	columnAgent
 	columnSent
 	textColumns
+	allColumns = numberColumns + textColumns
 )
 
 // row is a call as blocks have it.
@@ -60,43 +61,22 @@ type encoder struct {
 	size               int64 // of a block at most
 	done               []block
 	first, last, calls int64
-	numbers            [numberColumns][]byte
-	texts              [textColumns]dictionary
-	hashes             []uint64        // for the filter
-	noted              [4 << 10]uint64 // hashes that are known to be among these
-	seed               maphash.Seed
-	raw, scratch       []byte
+	columns            [allColumns][]byte  // of texts, their numbers in the dictionary: 0 for the next one
+	texts              [textColumns][]byte // the dictionaries, each text behind its length
+	recent             [textColumns][256]struct {
+		from, to int
+		number   uint64
+	}
+	count  [textColumns]uint64
+	noted  [4 << 10]uint64 // hashes that are known to be in the filter
+	hashes []uint64        // for the filter
+	seed   maphash.Seed
+	buffer []byte
 }
 
 func newEncoder(size int64) *encoder { return &encoder{size: size, seed: maphash.MakeSeed()} }
 
-// dictionary is a column of texts. A text that was not found among the ones before has the index 0.
-type dictionary struct {
-	index, values []byte
-	count         uint64
-	recent        [256]struct {
-		from, to int
-		number   uint64
-	}
-}
-
-// add adds the text of the next call, and reports whether it is new.
-func (d *dictionary) add(text []byte, hash uint64) bool {
-	known := &d.recent[hash%uint64(len(d.recent))]
-	if known.number != 0 && bytes.Equal(d.values[known.from:known.to], text) {
-		d.index = binary.AppendUvarint(d.index, known.number)
-		return false
-	}
-	d.index = append(d.index, 0)
-	d.values = binary.AppendUvarint(d.values, uint64(len(text)))
-	d.count++
-	known.from, known.number = len(d.values), d.count
-	d.values = append(d.values, text...)
-	known.to = len(d.values)
-	return true
-}
-
-// add adds the next call, in the order of the ids.
+// add adds the next call.
 func (w *encoder) add(r *row) {
 	id := r.id()
 	if w.calls == w.size || w.calls > 0 && dayOf(w.last) != dayOf(id) {
@@ -106,7 +86,7 @@ func (w *encoder) add(r *row) {
 		if c == columnID {
 			v -= w.last
 		}
-		w.numbers[c] = binary.AppendUvarint(w.numbers[c], uint64(v))
+		w.columns[c] = binary.AppendUvarint(w.columns[c], uint64(v))
 		if columnWorkspace <= c && c <= columnPurchase && v != 0 {
 			w.note(hashNumber(c, v))
 		}
@@ -117,19 +97,29 @@ func (w *encoder) add(r *row) {
 	w.last = id
 	w.calls++
 	for c, text := range r.texts {
-		if !w.texts[c].add(text, maphash.Bytes(w.seed, text)) {
-			continue
+		isNew := w.addText(c, text)
+		if isNew && c == columnReason && len(text) > 0 {
+			w.note(hashFailed)
 		}
-		switch c {
-		case columnReason:
-			if len(text) > 0 {
-				w.note(hashFailed)
-			}
-			fallthrough
-		case columnEndpoint, columnAddress:
+		if isNew && (c == columnReason || c == columnEndpoint || c == columnAddress) {
 			w.note(hashText(c, string(text)))
 		}
 	}
+}
+
+// addText adds a text, and reports whether it was not found among those before.
+func (w *encoder) addText(c int, text []byte) bool {
+	known, column := &w.recent[c][maphash.Bytes(w.seed, text)%uint64(len(w.recent[c]))], &w.columns[numberColumns+c]
+	if known.number != 0 && bytes.Equal(w.texts[c][known.from:known.to], text) {
+		*column = binary.AppendUvarint(*column, known.number)
+		return false
+	}
+	*column = append(*column, 0)
+	w.count[c]++
+	all := binary.AppendUvarint(w.texts[c], uint64(len(text)))
+	known.from, known.to, known.number = len(all), len(all)+len(text), w.count[c]
+	w.texts[c] = append(all, text...)
+	return true
 }
 
 // note adds a value to the filter.
@@ -152,35 +142,28 @@ func (w *encoder) end() {
 	if w.calls == 0 {
 		return
 	}
-	w.raw = binary.AppendUvarint(w.raw[:0], uint64(w.calls))
-	section := func(s *[]byte) {
-		w.raw = append(binary.AppendUvarint(w.raw, uint64(len(*s))), *s...)
-		*s = (*s)[:0]
+	w.buffer = binary.AppendUvarint(w.buffer[:0], uint64(w.calls))
+	for _, sections := range [][][]byte{w.columns[:], w.texts[:]} {
+		for i, s := range sections {
+			w.buffer = append(binary.AppendUvarint(w.buffer, uint64(len(s))), s...)
+			sections[i] = s[:0]
+		}
 	}
-	for c := range w.numbers {
-		section(&w.numbers[c])
-	}
-	for c := range w.texts {
-		d := &w.texts[c]
-		section(&d.index)
-		section(&d.values)
-		d.count = 0
-		clear(d.recent[:])
-	}
-	w.done = append(w.done, block{w.first, w.last, w.calls, newFilter(w.hashes), compressor.EncodeAll(w.raw, nil)})
+	w.done = append(w.done, block{w.first, w.last, w.calls, newFilter(w.hashes), compressor.EncodeAll(w.buffer, nil)})
 	w.last, w.calls, w.hashes = 0, 0, w.hashes[:0]
 	clear(w.noted[:])
+	clear(w.recent[:])
+	clear(w.count[:])
 }
 
 // columns is a block that was decoded.
 type columns struct {
 	calls   int
-	numbers [numberColumns][]int64
-	index   [textColumns][]int
-	values  [textColumns][][]byte
+	numbers [allColumns][]int64 // of texts, their places in the dictionary
+	texts   [textColumns][][]byte
 }
 
-func (b *columns) text(c, i int) []byte { return b.values[c][b.index[c][i]] }
+func (b *columns) text(c, i int) []byte { return b.texts[c][b.numbers[numberColumns+c][i]] }
 
 // row returns a call.
 func (b *columns) row(i int) (r row) {
@@ -205,13 +188,26 @@ func decode(data []byte) (*columns, error) {
 		return nil, errDamaged
 	}
 	for c := range b.numbers {
-		b.numbers[c] = r.numbers(b.calls)
+		section := reader{rest: r.bytes()}
+		b.numbers[c] = make([]int64, b.calls)
+		for i := range b.numbers[c] {
+			b.numbers[c][i] = section.number()
+		}
+		r.bad = r.bad || section.bad
 	}
 	for i := 1; i < b.calls; i++ {
 		b.numbers[columnID][i] += b.numbers[columnID][i-1]
 	}
-	for c := range b.index {
-		b.index[c], b.values[c] = r.texts(b.calls)
+	for c := range b.texts {
+		section := reader{rest: r.bytes()}
+		for i, number := range b.numbers[numberColumns+c] {
+			if number == 0 {
+				b.texts[c] = append(b.texts[c], section.bytes())
+				number = int64(len(b.texts[c]))
+			}
+			b.numbers[numberColumns+c][i] = number - 1
+			r.bad = r.bad || section.bad || number < 1 || number > int64(len(b.texts[c]))
+		}
 	}
 	if r.bad {
 		return nil, errDamaged
@@ -243,31 +239,4 @@ func (r *reader) bytes() (text []byte) {
 	}
 	text, r.rest = r.rest[:n], r.rest[n:]
 	return text
-}
-
-// numbers reads a section of n numbers.
-func (r *reader) numbers(n int) []int64 {
-	section, list := reader{rest: r.bytes()}, make([]int64, n)
-	for i := range list {
-		list[i] = section.number()
-	}
-	r.bad = r.bad || section.bad
-	return list
-}
-
-// texts reads the two sections of a [dictionary].
-func (r *reader) texts(n int) (index []int, values [][]byte) {
-	numbers, texts := r.numbers(n), reader{rest: r.bytes()}
-	index = make([]int, n)
-	for i, number := range numbers {
-		if number == 0 {
-			values = append(values, texts.bytes())
-			number = int64(len(values))
-		}
-		if index[i] = int(number) - 1; index[i] < 0 || index[i] >= len(values) {
-			r.bad = true
-		}
-	}
-	r.bad = r.bad || texts.bad
-	return index, values
 }

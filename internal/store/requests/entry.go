@@ -67,8 +67,9 @@ func (w *encoder) addEntries(entries []Entry) {
 	}
 	slices.SortFunc(order, func(a, b *Entry) int { return cmp.Compare(a.Number, b.Number) })
 	var r row
+	var scratch []byte
 	for _, e := range order {
-		w.scratch = e.row(&r, w.scratch[:0])
+		scratch = e.row(&r, scratch[:0])
 		w.add(&r)
 	}
 }

@@ -144,7 +144,7 @@ func TestTheTablesOfTheLogHaveItsPrefix(t *testing.T) {
 	f := newFixture(t, dbtest.New(t, dbtest.Postgres), DefaultKeep)
 	f.put(nil)
 	f.flushed(t)
-	names, err := sqldb.List(t.Context(), f.db.Queries(), sqldb.Value[string], `SELECT tablename::text FROM pg_tables WHERE schemaname = 'public' AND NOT starts_with(tablename, $1) ORDER BY tablename`, TablePrefix)
+	names, err := sqldb.List(t.Context(), f.db.Queries(), sqldb.Value[string], `SELECT tablename::text FROM pg_tables WHERE schemaname = 'public' AND NOT starts_with(tablename, $1) ORDER BY tablename`, "request")
 	if diff := cmp.Diff([]string{"changes", "countersign_versions", "meta"}, names); err != nil || diff != "" {
 		t.Error(err, diff)
 	}

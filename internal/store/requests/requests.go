@@ -24,9 +24,6 @@ import (
 // DatabaseName is the SQLite file's name in the data folder.
 const DatabaseName = "requests.db"
 
-// TablePrefix is what the names of the log's tables begin with.
-const TablePrefix = "request"
-
 //go:embed migrations/*.sql
 var files embed.FS
 
@@ -72,7 +69,7 @@ type Log struct {
 	mu      sync.Mutex
 	waiting []Entry
 	spare   []Entry
-	gap     gap
+	gap     Gap           // since the last that was written
 	half    chan struct{} // says that half of the buffer is full
 
 	// What follows is of Run alone.
@@ -101,9 +98,6 @@ func New(o Options) *Log {
 
 // On reports whether this process logs calls.
 func (l *Log) On() bool { return l.options.Keep.For > 0 }
-
-// Keep returns how much this process keeps.
-func (l *Log) Keep() Keep { return l.options.Keep }
 
 func (l *Log) path() string { return filepath.Join(l.options.Dir, DatabaseName) }
 
@@ -147,43 +141,30 @@ func (l *Log) open(ctx context.Context, create bool) error {
 	if l.db != nil && (l.made || !create) {
 		return nil
 	}
-	db, err := l.openFile(ctx, create)
-	if err != nil {
-		return err
-	}
-	if create {
-		err = db.Migrate(ctx)
-	} else {
-		err = hasTables(ctx, db)
-	}
-	if err != nil {
-		if l.db == nil {
-			_ = db.Close()
-		}
-		return err
-	}
-	l.db, l.made = db, create
-	return nil
-}
-
-// openFile returns the database that is open, or opens it.
-func (l *Log) openFile(ctx context.Context, create bool) (*sqldb.DB, error) {
-	if l.db != nil {
-		return l.db, nil
-	}
 	if _, err := os.Stat(l.path()); l.options.URL == "" && !create && errors.Is(err, fs.ErrNotExist) {
-		return nil, errNone
+		return errNone
 	}
-	return sqldb.Open(ctx, sqldb.Options{ // without a log: [Log.note] says once what fails, and the service can be written all the same
-		URL: l.options.URL, Path: l.path(), Schemas: []sqldb.Schema{schema}, Relaxed: true, Longer: l.options.Longer,
-	})
-}
-
-// hasTables returns errNone for a database without the tables of the log.
-func hasTables(ctx context.Context, db *sqldb.DB) error {
+	db := l.db
+	if db == nil {
+		var err error
+		if db, err = sqldb.Open(ctx, sqldb.Options{ // without a log: [Log.note] says once what fails, and the service can be written all the same
+			URL: l.options.URL, Path: l.path(), Schemas: []sqldb.Schema{schema}, Relaxed: true, Longer: l.options.Longer,
+		}); err != nil {
+			return err
+		}
+	}
 	there, err := db.HasSchema(ctx, schema.Name)
-	if err == nil && !there {
+	switch {
+	case err == nil && create:
+		err = db.Migrate(ctx)
+	case err == nil && !there:
 		err = errNone
+	}
+	if err != nil && l.db == nil {
+		_ = db.Close()
+	}
+	if err == nil {
+		l.db, l.made = db, create
 	}
 	return err
 }

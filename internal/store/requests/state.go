@@ -125,7 +125,8 @@ func (s *State) read(ctx context.Context, db *sqldb.DB) error {
 	s.Gaps, err = sqldb.List(ctx, db.Queries(), func(r sqldb.Row) (g Gap, err error) {
 		var from, until sqldb.Time
 		err = r.Scan(&from, &until, &g.Calls)
-		return Gap{from.Time, until.Time, g.Calls}, err
+		g.From, g.Until = from.Time, until.Time
+		return g, err
 	}, `SELECT from_at, until_at, calls FROM request_gaps ORDER BY from_at DESC LIMIT $1`, gapsShown)
 	return err
 }

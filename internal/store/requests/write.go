@@ -101,13 +101,13 @@ func (l *Log) flush(ctx context.Context) {
 }
 
 // warn logs now and then that calls were dropped.
-func (l *Log) warn(dropped gap) {
+func (l *Log) warn(dropped Gap) {
 	now := l.options.Now()
-	if dropped.calls == 0 || now.Sub(l.lastWarn) < warnEvery {
+	if dropped.Calls == 0 || now.Sub(l.lastWarn) < warnEvery {
 		return
 	}
 	l.lastWarn = now
-	l.options.Log.Warn("API requests were not logged; they were answered", "dropped", dropped.calls, "dropped_since_start", l.dropped.Load())
+	l.options.Log.Warn("API requests were not logged; they were answered", "dropped", dropped.Calls, "dropped_since_start", l.dropped.Load())
 }
 
 // keepUnwritten reports whether a batch that failed is tried again: always while the database
@@ -119,22 +119,22 @@ func (l *Log) keepUnwritten(err error) bool {
 
 // dropUnwritten counts a batch that can't be written.
 func (l *Log) dropUnwritten() {
-	var g gap
+	var g Gap
 	for i := range l.unwritten {
 		g.add(l.unwritten[i].Number.Time(), 1)
 	}
-	l.dropped.Add(g.calls)
+	l.dropped.Add(g.Calls)
 	l.giveBack(g)
 }
 
 // write writes a batch, what was dropped, and the counts if they are due, in one transaction.
-func (l *Log) write(ctx context.Context, dropped gap) error {
+func (l *Log) write(ctx context.Context, dropped Gap) error {
 	if err := l.ready(ctx); err != nil {
 		return err
 	}
 	now := l.options.Now()
 	counts := l.counts.due(now, l.ending)
-	if len(l.unwritten) == 0 && dropped.calls == 0 && !counts {
+	if len(l.unwritten) == 0 && dropped.Calls == 0 && !counts {
 		return nil
 	}
 	l.encoder.addEntries(l.unwritten)
