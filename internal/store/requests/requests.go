@@ -93,7 +93,10 @@ type Log struct {
 // New returns the log at a location. It opens nothing: the log is read where it is, and
 // made by [Log.Run].
 func New(o Options) *Log {
-	return &Log{options: o, half: make(chan struct{}, 1), encoder: newEncoder(o.Keep.blockCalls()), counts: newCounts(time.Time{})}
+	return &Log{
+		options: o, half: make(chan struct{}, 1), encoder: newEncoder(o.Keep.blockCalls()), counts: newCounts(time.Time{}),
+		small: tally{blocks: manyBlocks}, // a process before may have left some
+	}
 }
 
 // On reports whether this process logs calls.

@@ -131,14 +131,6 @@ func (l *Log) search(ctx context.Context, begin func() *search) (page Page, err 
 	return page, err
 }
 
-// Count counts the calls that a filter selects, without the ends of pages, up to the most that a
-// page may have. atLeast reports that there may be more.
-func (l *Log) Count(ctx context.Context, a people.Actor, f Filter) (n int, atLeast bool, err error) {
-	f.Before, f.After, f.Limit = 0, 0, maxLimit
-	page, err := l.Calls(ctx, a, f)
-	return len(page.Calls), page.Next != 0, err
-}
-
 // errUnknown means that no logged call has an id.
 var errUnknown = fault.NotFound("request_not_found", "No logged request has this id")
 

@@ -79,24 +79,6 @@ func TestCallsAreFilteredAndPaged(t *testing.T) {
 	})
 }
 
-func TestCallsOfAFilterAreCountedUpToAPage(t *testing.T) {
-	engines(t, DefaultKeep, func(t *testing.T, f *fixture) {
-		for i := range maxLimit + 10 {
-			f.put(func(e *Entry) { e.Item = int64(1 + i/10) })
-		}
-		f.flushed(t)
-		for _, c := range []struct {
-			filter  Filter
-			n       int
-			atLeast bool
-		}{{Filter{}, maxLimit, true}, {Filter{Item: 2, Before: 1}, 10, false}, {Filter{Item: 999}, 0, false}} {
-			if n, atLeast, err := f.Count(t.Context(), operator, c.filter); n != c.n || atLeast != c.atLeast || err != nil {
-				t.Errorf("%+v: %d, %t, %v", c.filter, n, atLeast, err)
-			}
-		}
-	})
-}
-
 // Each block has a call with the item and one with the key, and few have one with both.
 func TestASearchThatFindsLittleStopsAndGoesOn(t *testing.T) {
 	engines(t, Keep{For: time.Hour, Calls: 3 * partsOfAll}, func(t *testing.T, f *fixture) {
