@@ -188,26 +188,29 @@ func decode(data []byte) (*columns, error) {
 		return nil, errDamaged
 	}
 	for c := range b.numbers {
-		section := reader{rest: r.bytes()}
 		b.numbers[c] = make([]int64, b.calls)
-		for i := range b.numbers[c] {
-			b.numbers[c][i] = section.number()
-		}
+		section := reader{rest: r.bytes()}
+		section.numbers(b.numbers[c])
 		r.bad = r.bad || section.bad
 	}
 	for i := 1; i < b.calls; i++ {
 		b.numbers[columnID][i] += b.numbers[columnID][i-1]
 	}
 	for c := range b.texts {
-		section := reader{rest: r.bytes()}
-		for i, number := range b.numbers[numberColumns+c] {
+		section, places, count := reader{rest: r.bytes()}, b.numbers[numberColumns+c], 0
+		for i, number := range places {
 			if number == 0 {
-				b.texts[c] = append(b.texts[c], section.bytes())
-				number = int64(len(b.texts[c]))
+				count++
+				number = int64(count)
 			}
-			b.numbers[numberColumns+c][i] = number - 1
-			r.bad = r.bad || section.bad || number < 1 || number > int64(len(b.texts[c]))
+			places[i] = number - 1
+			r.bad = r.bad || number < 1 || number > int64(count)
 		}
+		b.texts[c] = make([][]byte, count)
+		for i := range b.texts[c] {
+			b.texts[c][i] = section.bytes()
+		}
+		r.bad = r.bad || section.bad
 	}
 	if r.bad {
 		return nil, errDamaged
@@ -229,6 +232,17 @@ func (r *reader) number() int64 {
 	}
 	r.rest = r.rest[n:]
 	return int64(v)
+}
+
+// numbers is number many times.
+func (r *reader) numbers(list []int64) {
+	for i := range list {
+		if len(r.rest) > 0 && r.rest[0] < 0x80 {
+			list[i], r.rest = int64(r.rest[0]), r.rest[1:]
+		} else {
+			list[i] = r.number()
+		}
+	}
 }
 
 func (r *reader) bytes() (text []byte) {
