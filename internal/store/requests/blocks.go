@@ -14,8 +14,8 @@ const (
 	maxBlock = 2048
 	// partsOfAll is into how many parts the calls are cut at least, when there are as many as are kept.
 	partsOfAll = 20
-	// Blocks that are not half as large as they may be are merged when there are many, or when they have many calls.
-	manyBlocks, manyCalls = 256, 8 * maxBlock
+	// smallBlocks is how many blocks that are not half full are written before they are merged.
+	smallBlocks = 32
 	// pruneEvery is how often blocks are looked for that are too old. Those that are too many are looked for when one more
 	// in pruneCalls was written, too.
 	pruneEvery, pruneCalls = time.Hour, 100
@@ -25,17 +25,6 @@ const (
 
 // blockCalls is how many calls a block has at most.
 func (k Keep) blockCalls() int64 { return min(max(k.Calls/partsOfAll, 1), maxBlock) }
-
-// tally counts blocks and their calls.
-type tally struct{ blocks, calls int64 }
-
-// note counts a block, if it is small.
-func (t *tally) note(b block, size int64) {
-	if b.calls < size/2 {
-		t.blocks++
-		t.calls += b.calls
-	}
-}
 
 // lock keeps other servers from counting, merging, pruning and converting until the transaction ends.
 func lock(ctx context.Context, q sqldb.Queries) error {
@@ -58,11 +47,11 @@ func (l *Log) tidy(ctx context.Context) error {
 	if err := l.convert(ctx); err != nil {
 		return err
 	}
-	if l.small.blocks >= manyBlocks || l.small.calls >= manyCalls {
+	if l.small >= smallBlocks {
 		if err := l.db.Tx(ctx, func(q sqldb.Queries) error { return mergeBlocks(ctx, q, l.encoder) }); err != nil {
 			return err
 		}
-		l.small = tally{}
+		l.small = 0
 	}
 	now, written := l.options.Now(), l.Written()
 	if now.Sub(l.lastPrune) < pruneEvery && written-l.prunedAt < l.options.Keep.Calls/pruneCalls {
@@ -78,14 +67,13 @@ func mergeBlocks(ctx context.Context, q sqldb.Queries, w *encoder) error {
 		return err
 	}
 	small, err := sqldb.List(ctx, q, func(r sqldb.Row) (b block, err error) {
-		err = r.Scan(&b.first, &b.last, &b.calls)
+		err = r.Scan(&b.first, &b.last)
 		return b, err
-	}, `SELECT first_id, last_id, calls FROM request_blocks WHERE calls < $1 ORDER BY last_id DESC LIMIT $2`, w.size/2, 2*manyBlocks)
-	for calls := int64(0); err == nil && len(small) > 0 && calls < 2*manyCalls; {
-		n := 0
-		for n < len(small) && dayOf(small[n].last) == dayOf(small[0].last) && calls < 2*manyCalls {
-			calls += small[n].calls
-			n++
+	}, `SELECT first_id, last_id FROM request_blocks WHERE calls < $1 ORDER BY last_id DESC LIMIT $2`, w.size/2, 4*smallBlocks)
+	for err == nil && len(small) > 0 {
+		n := slices.IndexFunc(small, func(b block) bool { return dayOf(b.last) != dayOf(small[0].last) })
+		if n < 0 {
+			n = len(small)
 		}
 		if n > 1 {
 			err = mergeDay(ctx, q, w, small[:n])

@@ -64,9 +64,9 @@ func TestBlocksOfDifferentDaysAreNotMerged(t *testing.T) {
 			f.clock.Move(24 * time.Hour)
 		}
 		before := f.ids(t, Filter{})
-		f.small.blocks = manyBlocks
+		f.small = smallBlocks
 		f.flushed(t)
-		if n := f.blocks(t); n != 3 || f.small.blocks != 0 {
+		if n := f.blocks(t); n != 3 || f.small != 0 {
 			t.Errorf("%d blocks", n)
 		}
 		if after := f.ids(t, Filter{}); len(after) != 12 || after[0] != before[0] || after[11] != before[11] {

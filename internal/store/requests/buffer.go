@@ -42,22 +42,19 @@ func (g *Gap) add(at time.Time, calls int64) {
 	g.Calls += calls
 }
 
-// take exchanges the two halves of the buffer.
-func (l *Log) take() []Entry {
+// take exchanges the two halves of the buffer, if everything was written, and returns what was dropped since the last call.
+func (l *Log) take() (dropped Gap) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	entries := l.waiting
-	l.waiting, l.spare = l.spare[:0], entries
-	return entries
-}
-
-// takeGap returns what was dropped since the last call.
-func (l *Log) takeGap() Gap {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	g := l.gap
-	l.gap = Gap{}
-	return g
+	dropped, l.gap = l.gap, Gap{}
+	fresh := len(l.unwritten) == 0
+	if fresh {
+		l.unwritten, l.waiting, l.spare = l.waiting, l.spare[:0], l.waiting
+	}
+	l.mu.Unlock()
+	if fresh {
+		l.counts.add(l.unwritten)
+	}
+	return dropped
 }
 
 // giveBack adds a gap that could not be written to what was dropped meanwhile.

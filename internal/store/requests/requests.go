@@ -77,7 +77,7 @@ type Log struct {
 	unwritten  []Entry
 	attempts   int
 	counts     counts // that are not written
-	small      tally  // of small blocks since they were merged
+	small      int    // blocks that were written since they were merged
 	lastPrune  time.Time
 	prunedAt   int64 // the number of written calls then
 	converted  bool  // nothing is left of the log of earlier versions
@@ -95,7 +95,7 @@ type Log struct {
 func New(o Options) *Log {
 	return &Log{
 		options: o, half: make(chan struct{}, 1), encoder: newEncoder(o.Keep.blockCalls()), counts: newCounts(time.Time{}),
-		small: tally{blocks: manyBlocks}, // a process before may have left some
+		small: smallBlocks, // a process before may have left some
 	}
 }
 

@@ -151,7 +151,7 @@ func TestCallsOfBlocksThatOverlapAreInTheirOrder(t *testing.T) {
 			}
 		}
 		check()
-		f.small = tally{manyBlocks, 80}
+		f.small = smallBlocks
 		f.flushed(t)
 		if blocks := f.blocks(t); blocks > 3 {
 			t.Errorf("%d blocks after they were merged", blocks)

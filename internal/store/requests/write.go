@@ -18,7 +18,7 @@ const (
 	lastFlush = 5 * time.Second
 	// maxLastFlushes is how many writes it takes at most to write all that may wait.
 	maxLastFlushes = 4
-	// maxAttempts is how often a batch is tried that fails for a reason of its own.
+	// maxAttempts is how often a batch is tried that fails while the database can be written: it may be the batch that is wrong.
 	maxAttempts = 3
 	// gapsApart is how far apart two gaps are that are told one by one.
 	gapsApart = time.Minute
@@ -68,11 +68,7 @@ func (l *Log) flushSafely(ctx context.Context) {
 // flush writes everything that waits. What can't be written now is tried again, while calls
 // gather behind it.
 func (l *Log) flush(ctx context.Context) {
-	if len(l.unwritten) == 0 {
-		l.unwritten = l.take()
-		l.counts.add(l.unwritten)
-	}
-	dropped := l.takeGap()
+	dropped := l.take()
 	err := l.write(ctx, dropped)
 	unknown := fault.HasCode(err, countersign.CodeOutcomeUnknown)
 	if err != nil && !unknown {
@@ -80,7 +76,7 @@ func (l *Log) flush(ctx context.Context) {
 		if ctx.Err() != nil {
 			return // it is tried once more at the end
 		}
-		if l.keepUnwritten(err) {
+		if l.attempts++; fault.IsUnavailable(err) || l.attempts < maxAttempts {
 			l.note(err)
 			return
 		}
@@ -108,13 +104,6 @@ func (l *Log) warn(dropped Gap) {
 	}
 	l.lastWarn = now
 	l.options.Log.Warn("API requests were not logged; they were answered", "dropped", dropped.Calls, "dropped_since_start", l.dropped.Load())
-}
-
-// keepUnwritten reports whether a batch that failed is tried again: always while the database
-// can't be written, and a few times when it may be the batch that is wrong.
-func (l *Log) keepUnwritten(err error) bool {
-	l.attempts++
-	return fault.IsUnavailable(err) || l.attempts < maxAttempts
 }
 
 // dropUnwritten counts a batch that can't be written.
@@ -158,7 +147,9 @@ func (l *Log) write(ctx context.Context, dropped Gap) error {
 		l.counts = newCounts(now)
 	}
 	for _, b := range blocks {
-		l.small.note(b, l.encoder.size)
+		if b.calls < l.encoder.size/2 {
+			l.small++
+		}
 	}
 	return err
 }
