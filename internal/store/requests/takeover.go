@@ -98,8 +98,11 @@ func convertDay(ctx context.Context, q sqldb.Queries, of sumsOf) error {
 	if err := c.write(ctx, q); err != nil {
 		return err
 	}
-	return run(ctx, q, fmt.Sprintf(`DELETE FROM request_counts WHERE workspace_id = %d AND hour >= %d AND hour < %d`, of.workspace, of.day*24, of.day*24+24),
-		fmt.Sprintf(`DELETE FROM request_days WHERE workspace_id = %d AND day = %d`, of.workspace, of.day))
+	done := []string{fmt.Sprintf(`DELETE FROM request_days WHERE workspace_id = %d AND day = %d`, of.workspace, of.day)}
+	for hour := range int64(24) { // one by one: a day may have more rows than a statement has time for
+		done = append(done, fmt.Sprintf(`DELETE FROM request_counts WHERE workspace_id = %d AND hour = %d`, of.workspace, of.day*24+hour))
+	}
+	return run(ctx, q, done...)
 }
 
 // convertCalls converts the newest calls of a table, which is named by its first id, or drops it.
