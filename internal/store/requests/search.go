@@ -101,8 +101,11 @@ const (
 	maxLimit     = 1000
 )
 
-// maxDecoded is how many blocks are decoded for one page.
-const maxDecoded = 80
+// maxDecoded is how many blocks are decoded for one page, and maxProbed for how many values their filters are read.
+const (
+	maxDecoded = 80
+	maxProbed  = 2
+)
 
 // Calls lists calls, the newest first.
 func (l *Log) Calls(ctx context.Context, a people.Actor, f Filter) (Page, error) {
@@ -194,23 +197,32 @@ func newSearch(f Filter) *search {
 	if f.After != 0 {
 		s.from = max(s.from, int64(f.After)+1)
 	}
-	for c, v := range [...]int64{columnWorkspace: f.Workspace, columnKey: f.Key, columnItem: f.Item, columnPurchase: f.Purchase} {
-		if v != 0 {
-			s.where(hashNumber(c, v), func(b *columns, i int) bool { return b.numbers[c][i] == v })
-		}
-	}
-	for c, v := range [...]string{columnEndpoint: f.Endpoint, columnReason: f.Reason, columnAddress: binaryAddress(f.Address)} {
-		if v != "" {
-			s.where(hashText(c, v), func(b *columns, i int) bool { return string(b.text(c, i)) == v })
-		}
-	}
+	s.number(columnPurchase, f.Purchase) // the rarest first
+	s.text(columnAddress, binaryAddress(f.Address))
+	s.number(columnItem, f.Item)
+	s.text(columnReason, f.Reason)
+	s.number(columnKey, f.Key)
 	switch f.Result {
 	case Valid:
 		s.where(hashText(columnReason, ""), func(b *columns, i int) bool { return len(b.text(columnReason, i)) == 0 })
 	case Failed:
 		s.where(hashFailed, func(b *columns, i int) bool { return len(b.text(columnReason, i)) > 0 })
 	}
+	s.number(columnWorkspace, f.Workspace)
+	s.text(columnEndpoint, f.Endpoint)
 	return s
+}
+
+func (s *search) number(column int, v int64) {
+	if v != 0 {
+		s.where(hashNumber(column, v), func(b *columns, i int) bool { return b.numbers[column][i] == v })
+	}
+}
+
+func (s *search) text(column int, v string) {
+	if v != "" {
+		s.where(hashText(column, v), func(b *columns, i int) bool { return string(b.text(column, i)) == v })
+	}
 }
 
 func (s *search) where(hash uint64, matches func(*columns, int) bool) {
@@ -264,17 +276,20 @@ func (s *search) run(ctx context.Context, q sqldb.Queries) error {
 	}
 }
 
-// The queries of the blocks in a range behind a place, with a bucket for each condition: the bucket of the upper half of a hash.
+// The queries of the blocks in a range behind a place, with a bucket for each probed condition: that of the upper half of a hash.
 const (
 	bucketColumn = `, substr(filter, CAST(1 + 32 * ((length(filter) / 32 * CAST($%d AS bigint)) >> 32) AS integer), 32)`
 	probesUp     = ` FROM request_blocks WHERE last_id >= $1 AND first_id < $2 AND first_id > $3 ORDER BY first_id LIMIT $4`
 	probesDown   = ` FROM request_blocks WHERE last_id >= $1 AND first_id < $2 AND last_id < $3 ORDER BY last_id DESC LIMIT $4`
 )
 
+// probed returns the conditions for which filters are read: others hardly leave out a block more.
+func (s *search) probed() []condition { return s.conditions[:min(len(s.conditions), maxProbed)] }
+
 // probes reads the next blocks, up to a number.
 func (s *search) probes(ctx context.Context, q sqldb.Queries, rows int) ([]probe, error) {
 	text, args := `SELECT first_id, last_id`, []any{s.from, s.end, s.place(s.at), int64(rows)}
-	for _, c := range s.conditions {
+	for _, c := range s.probed() {
 		args = append(args, int64(c.hash>>32))
 		text += fmt.Sprintf(bucketColumn, len(args))
 	}
@@ -284,7 +299,7 @@ func (s *search) probes(ctx context.Context, q sqldb.Queries, rows int) ([]probe
 		text += probesDown
 	}
 	return sqldb.List(ctx, q, func(r sqldb.Row) (probe, error) {
-		p := probe{buckets: make([][]byte, len(s.conditions))}
+		p := probe{buckets: make([][]byte, len(s.probed()))}
 		into := []any{&p.first, &p.last}
 		for i := range p.buckets {
 			into = append(into, &p.buckets[i])
@@ -313,7 +328,7 @@ func (s *search) ends(at int64) bool {
 
 // block searches a block, unless its filter lacks what is searched for.
 func (s *search) block(ctx context.Context, q sqldb.Queries, p probe) error {
-	for i, c := range s.conditions {
+	for i, c := range s.probed() {
 		if !mayHave(p.buckets[i], c.hash) {
 			return nil
 		}
