@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/maphash"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -176,19 +177,19 @@ func (b *columns) row(i int) (r row) {
 	return r
 }
 
-// decode reads the data of a block.
-func decode(data []byte) (*columns, error) {
+// decode reads the data of a block into b, whose memory it uses again. Rows of the block before stay as they are.
+func (b *columns) decode(data []byte) error {
 	raw, err := decompressor.DecodeAll(data, nil)
 	if err != nil {
-		return nil, errors.Join(errDamaged, err)
+		return errors.Join(errDamaged, err)
 	}
 	r := &reader{rest: raw}
-	b := &columns{calls: int(r.number())}
+	b.calls = int(r.number())
 	if b.calls < 0 || b.calls > len(raw) {
-		return nil, errDamaged
+		return errDamaged
 	}
 	for c := range b.numbers {
-		b.numbers[c] = make([]int64, b.calls)
+		b.numbers[c] = slices.Grow(b.numbers[c][:0], b.calls)[:b.calls]
 		section := reader{rest: r.bytes()}
 		section.numbers(b.numbers[c])
 		r.bad = r.bad || section.bad
@@ -206,16 +207,16 @@ func decode(data []byte) (*columns, error) {
 			places[i] = number - 1
 			r.bad = r.bad || number < 1 || number > int64(count)
 		}
-		b.texts[c] = make([][]byte, count)
+		b.texts[c] = slices.Grow(b.texts[c][:0], count)[:count]
 		for i := range b.texts[c] {
 			b.texts[c][i] = section.bytes()
 		}
 		r.bad = r.bad || section.bad
 	}
 	if r.bad {
-		return nil, errDamaged
+		return errDamaged
 	}
-	return b, nil
+	return nil
 }
 
 // reader reads variable-length numbers, and bytes behind their length.
@@ -236,12 +237,14 @@ func (r *reader) number() int64 {
 
 // numbers is number many times.
 func (r *reader) numbers(list []int64) {
+	rest := r.rest
 	for i := range list {
-		if len(r.rest) > 0 && r.rest[0] < 0x80 {
-			list[i], r.rest = int64(r.rest[0]), r.rest[1:]
-		} else {
-			list[i] = r.number()
+		v, n := binary.Uvarint(rest)
+		if n <= 0 {
+			r.bad = true
+			return
 		}
+		list[i], rest = int64(v), rest[n:]
 	}
 }
 

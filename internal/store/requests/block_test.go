@@ -28,8 +28,8 @@ func TestABlockIsDecodedAsItWasEncoded(t *testing.T) {
 		}
 		var got []row
 		for _, b := range w.blocks() {
-			decoded, err := decode(b.data)
-			if err != nil || int64(decoded.calls) != b.calls || decoded.numbers[columnID][0] != b.first || decoded.numbers[columnID][b.calls-1] != b.last {
+			var decoded columns
+			if err := decoded.decode(b.data); err != nil || int64(decoded.calls) != b.calls || decoded.numbers[columnID][0] != b.first || decoded.numbers[columnID][b.calls-1] != b.last {
 				t.Fatal(err, b.calls)
 			}
 			for i := range decoded.calls {
@@ -83,8 +83,8 @@ func FuzzDecode(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		b, err := decode(compressor.EncodeAll(raw, nil))
-		if err != nil {
+		var b columns
+		if b.decode(compressor.EncodeAll(raw, nil)) != nil {
 			return
 		}
 		for i := range b.calls {

@@ -86,9 +86,9 @@ func mergeBlocks(ctx context.Context, q sqldb.Queries, w *encoder) error {
 // mergeDay merges blocks of a day.
 func mergeDay(ctx context.Context, q sqldb.Queries, w *encoder, small []block) error {
 	var rows []row
+	var b columns
 	for _, s := range small {
-		b, err := readBlock(ctx, q, s.first, s.last)
-		if err != nil {
+		if err := b.read(ctx, q, s.first, s.last); err != nil {
 			return err
 		}
 		for i := range b.calls {
@@ -105,13 +105,13 @@ func mergeDay(ctx context.Context, q sqldb.Queries, w *encoder, small []block) e
 	return addBlocks(ctx, q, w.blocks())
 }
 
-// readBlock reads a block. The error for one that was merged or pruned is [sqldb.ErrNotFound].
-func readBlock(ctx context.Context, q sqldb.Queries, first, last int64) (*columns, error) {
+// read reads a block. The error for one that was merged or pruned is [sqldb.ErrNotFound].
+func (b *columns) read(ctx context.Context, q sqldb.Queries, first, last int64) error {
 	data, err := sqldb.One(ctx, q, sqldb.Value[[]byte], `SELECT data FROM request_blocks WHERE first_id = $1 AND last_id = $2`, first, last)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return decode(data)
+	return b.decode(data)
 }
 
 // prune deletes blocks and gaps that are too old, and the oldest blocks while there are too many calls.

@@ -169,6 +169,8 @@ type search struct {
 	left       int // how many more blocks may be decoded
 	conditions []condition
 
+	columns columns // of the block that was read last
+
 	at    int64 // the place of the block before
 	found []row // in the order of the page
 	next  requestid.Number
@@ -333,8 +335,8 @@ func (s *search) block(ctx context.Context, q sqldb.Queries, p probe) error {
 			return nil
 		}
 	}
-	b, err := readBlock(ctx, q, p.first, p.last)
-	if err != nil {
+	b := &s.columns
+	if err := b.read(ctx, q, p.first, p.last); err != nil {
 		return err
 	}
 	s.left--
