@@ -257,7 +257,7 @@ type probe struct {
 
 // run fills the page from blocks in the order of their places.
 func (s *search) run(ctx context.Context, q sqldb.Queries) error {
-	for rows := 64; ; rows = min(4*rows, 4096) {
+	for rows := 64; ; rows = min(2*rows, 1024) {
 		probes, err := s.probes(ctx, q, rows)
 		if err != nil {
 			return err
