@@ -21,7 +21,7 @@ var layers = [][]string{
 	{"", "bench/program", "bench/step", "conformance", "conformance/playdoc", "docs", "e2e", "internal/addon/sample", "internal/addon/secretscan", "internal/addon/usertoken", "internal/dial", "internal/expect", "internal/group", "internal/limit", "internal/must", "internal/play/publisher", "internal/prepared", "internal/regular", "internal/requestid", "internal/spreadsheet", "internal/store/snippet", "internal/thirdparty", "internal/token", "internal/wording", "release"},
 	{"internal/dbtest", "internal/fault", "internal/hook", "internal/measure", "internal/play", "internal/play/playfake", "internal/store/sample", "internal/webtest", "license"},
 	{"app", "bench/chaos", "e2e/play", "internal/addon/input", "internal/blob", "internal/certificate", "internal/cli", "internal/sqldb", "internal/web"},
-	{"internal/cached", "internal/config", "internal/jobs", "internal/keyfile", "internal/people/peopledb", "internal/store/requestdb", "internal/usage"},
+	{"internal/cached", "internal/config", "internal/jobs", "internal/keyfile", "internal/people/peopledb", "internal/usage"},
 	{"internal/addon/addondb", "internal/people", "internal/store/storedb"},
 	{"internal/backup", "internal/store/access", "internal/store/byitem", "internal/store/requests", "internal/store/rules"},
 	{"internal/health"},

@@ -15,7 +15,7 @@ import (
 
 const (
 	// logLimit is the processor time in microseconds that the log of API requests may cost a call, writing included.
-	logLimit = 6
+	logLimit = 3
 	// logTurn is how long a turn is at least, and logSettle how long after it the log has written all but some counts.
 	logTurn   = 10 * time.Second
 	logSettle = 2 * time.Second

@@ -167,11 +167,11 @@ func (a *app) tailLog(ctx context.Context, s *store.Store, flags logFlags, lines
 		return errorOr(err, a.noteGaps(ctx, s.Requests))
 	}
 	for group.Sleep(ctx, followEvery, nil) {
-		calls, err := tail.Next(ctx, operator())
+		calls, _, err := tail.Next(ctx, operator(), 0)
 		if err != nil {
 			return err
 		}
-		for _, c := range calls {
+		for _, c := range slices.Backward(calls) {
 			if err := a.printCall(view(c)); err != nil {
 				return err
 			}

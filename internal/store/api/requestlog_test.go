@@ -24,6 +24,7 @@ import (
 	"github.com/countersign/countersign/internal/store/storetest"
 	"github.com/countersign/countersign/internal/web"
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 )
 
 // loggedShop opens a shop that logs its calls. The function that it returns writes what waits.
@@ -133,20 +134,17 @@ func TestEveryCallIsLogged(t *testing.T) {
 	})
 }
 
-// stored returns all that a log holds, as bytes.
+// stored returns all that the blocks of a log hold, as bytes.
 func stored(t *testing.T, db dbtest.DB) []byte {
 	t.Helper()
-	if db.URL != "" {
-		pool := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: db.URL}))(t)
-		defer pool.Close()
-		rows := must.Get(sqldb.List(t.Context(), pool.Queries(), sqldb.Value[string], `SELECT requests::text FROM requests`))(t)
-		return []byte(strings.Join(rows, "\n"))
-	}
-	files := must.Get(filepath.Glob(filepath.Join(db.Dir, requests.DatabaseName+"*")))(t)
+	pool := must.Get(sqldb.Open(t.Context(), sqldb.Options{URL: db.URL, Path: filepath.Join(db.Dir, requests.DatabaseName)}))(t)
+	defer pool.Close()
+	blocks := must.Get(sqldb.List(t.Context(), pool.Queries(), sqldb.Value[[]byte], `SELECT data FROM request_blocks`))(t)
+	decoder := must.Get(zstd.NewReader(nil))(t)
+	defer decoder.Close()
 	var all []byte
-	for _, file := range files {
-		text := must.Get(os.ReadFile(file))(t)
-		all = append(all, text...)
+	for _, block := range blocks {
+		all = must.Get(decoder.DecodeAll(block, all))(t)
 	}
 	return all
 }
@@ -204,7 +202,7 @@ func TestTheAPIAnswersWithoutItsLog(t *testing.T) {
 		if db.URL == "" {
 			must.Do(t, os.WriteFile(filepath.Join(db.Dir, requests.DatabaseName), []byte(strings.Repeat("not a database. ", 1000)), 0o600))
 		} else {
-			beside(t, db, `CREATE TABLE requests_versions (something text)`)
+			beside(t, db, `CREATE TABLE request_log_versions (something text)`)
 		}
 		valid()
 		written()

@@ -51,7 +51,7 @@ func (p *Pages) streamRequests(w http.ResponseWriter, r *frame.Request, ws store
 	}
 	tail := p.store.Requests.Watch(filter, last)
 	return p.frame.Stream(w, r, func(a people.Actor) ([]frame.Event, error) {
-		calls, more, err := tail.Latest(r.Context(), a)
+		calls, more, err := tail.Next(r.Context(), a, requests.Watched)
 		if err != nil || len(calls) == 0 {
 			return nil, err
 		}

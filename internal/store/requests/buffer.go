@@ -1,20 +1,14 @@
 package requests
 
 import (
+	"context"
 	"time"
 
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/requestdb"
 )
 
 // room is how many entries wait at most to be written; more are dropped and counted.
 const room = 16384
-
-// gap is calls that were dropped since the last that were written.
-type gap struct {
-	from, until time.Time
-	calls       int64
-}
 
 // Put leaves a call to be written. It never waits: while the buffer is full, calls are
 // dropped and counted.
@@ -38,46 +32,53 @@ func (l *Log) Put(e *Entry) {
 }
 
 // add adds calls at a time.
-func (g *gap) add(at time.Time, calls int64) {
-	if g.calls == 0 || at.Before(g.from) {
-		g.from = at
+func (g *Gap) add(at time.Time, calls int64) {
+	if g.Calls == 0 || at.Before(g.From) {
+		g.From = at
 	}
-	if at.After(g.until) {
-		g.until = at
+	if at.After(g.Until) {
+		g.Until = at
 	}
-	g.calls += calls
+	g.Calls += calls
 }
 
-// row returns the row of a gap.
-func (g gap) row() requestdb.Gap {
-	return requestdb.Gap{From: sqldb.Time{Time: g.from}, Until: sqldb.Time{Time: g.until}, Calls: g.calls}
-}
-
-// take exchanges the two halves of the buffer.
-func (l *Log) take() []Entry {
+// take exchanges the two halves of the buffer, if everything was written, and returns what was dropped since the last call.
+func (l *Log) take() (dropped Gap) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	entries := l.waiting
-	l.waiting, l.spare = l.spare[:0], entries
-	return entries
-}
-
-// takeGap returns what was dropped since the last call.
-func (l *Log) takeGap() gap {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	g := l.gap
-	l.gap = gap{}
-	return g
+	dropped, l.gap = l.gap, Gap{}
+	fresh := len(l.unwritten) == 0
+	if fresh {
+		l.unwritten, l.waiting, l.spare = l.waiting, l.spare[:0], l.waiting
+	}
+	l.mu.Unlock()
+	if fresh {
+		l.counts.add(l.unwritten)
+	}
+	return dropped
 }
 
 // giveBack adds a gap that could not be written to what was dropped meanwhile.
-func (l *Log) giveBack(g gap) {
-	if g.calls == 0 {
+func (l *Log) giveBack(g Gap) {
+	if g.Calls == 0 {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.gap.add(g.from, g.calls)
-	l.gap.add(g.until, 0)
+	l.gap.add(g.From, g.Calls)
+	l.gap.add(g.Until, 0)
+}
+
+// write notes calls that were not logged. Gaps that are less than [gapsApart] from each other become one.
+func (g Gap) write(ctx context.Context, q sqldb.Queries) error {
+	if g.Calls == 0 {
+		return nil
+	}
+	from, until := sqldb.Time{Time: g.From}, sqldb.Time{Time: g.Until}
+	changed, err := q.Exec(ctx, `UPDATE request_gaps SET until_at = $1, calls = calls + $2
+		WHERE from_at = (SELECT max(from_at) FROM request_gaps) AND until_at >= $3 AND from_at <= $4`,
+		until, g.Calls, sqldb.Time{Time: g.From.Add(-gapsApart)}, from)
+	if err == nil && changed == 0 {
+		_, err = q.Exec(ctx, `INSERT INTO request_gaps (from_at, until_at, calls) VALUES ($1, $2, $3)`, from, until, g.Calls)
+	}
+	return err
 }

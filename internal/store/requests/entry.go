@@ -1,13 +1,14 @@
 package requests
 
 import (
+	"cmp"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/countersign/countersign/internal/requestid"
-	"github.com/countersign/countersign/internal/store/requestdb"
 )
 
 // Entry is one call, as the front end knows it when it was answered. Unknown ids are 0.
@@ -39,17 +40,38 @@ func ShortAgent(agent string) string {
 	return strings.Clone(agent[:maxAgent])
 }
 
-// row returns the row of an entry.
-func (e *Entry) row() requestdb.Call {
-	c := requestdb.Call{
-		ID: int64(e.Number), WorkspaceID: e.Workspace, KeyID: e.Key, ItemID: e.Item, PurchaseID: e.Purchase,
-		Endpoint: e.Endpoint, Method: e.Method, Status: int64(e.Status), Reason: e.Reason, Micros: e.Took.Microseconds(),
-		Agent: cleanAgent(e.Agent), Sent: e.Sent.String(),
+// row sets r to the row of an entry. Texts that are copied are appended to scratch, which it returns.
+func (e *Entry) row(r *row, scratch []byte) []byte {
+	r.numbers = [...]int64{int64(e.Number), e.Workspace, e.Key, e.Item, e.Purchase, int64(e.Status), e.Took.Microseconds()}
+	text := func(column int, s string) {
+		from := len(scratch)
+		scratch = append(scratch, s...)
+		r.texts[column] = scratch[from:]
 	}
-	if e.Addr.IsValid() {
-		c.Address = e.Addr.String()
+	text(columnEndpoint, e.Endpoint)
+	text(columnMethod, e.Method)
+	text(columnReason, e.Reason)
+	text(columnAgent, cleanAgent(e.Agent))
+	from := len(scratch)
+	scratch, _ = e.Addr.AppendBinary(scratch) // it has no error
+	r.texts[columnAddress] = scratch[from:]
+	r.texts[columnSent] = e.Sent.text[:e.Sent.n]
+	return scratch
+}
+
+// addEntries adds calls in any order.
+func (w *encoder) addEntries(entries []Entry) {
+	order := make([]*Entry, len(entries))
+	for i := range entries {
+		order[i] = &entries[i]
 	}
-	return c
+	slices.SortFunc(order, func(a, b *Entry) int { return cmp.Compare(a.Number, b.Number) })
+	var r row
+	var scratch []byte
+	for _, e := range order {
+		scratch = e.row(&r, scratch[:0])
+		w.add(&r)
+	}
 }
 
 // cleanAgent returns a client's name as one line that both engines store, without anything

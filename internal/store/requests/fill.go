@@ -5,7 +5,7 @@ import (
 	"sort"
 
 	"github.com/countersign/countersign/internal/people"
-	"github.com/countersign/countersign/internal/store/requestdb"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // Fill writes calls of the past, the oldest first, into a log that has none of an earlier day,
@@ -18,50 +18,24 @@ func (l *Log) Fill(ctx context.Context, a people.Actor, entries []Entry) (filled
 	if err := l.open(ctx, true); err != nil {
 		return false, err
 	}
-	err = l.read(ctx, func(db *requestdb.DB) error {
-		return db.Tx(ctx, func(tx *requestdb.DB) error {
-			has, err := l.hasHistory(ctx, tx)
-			if err != nil || has {
+	now := l.options.Now()
+	oldest := firstAt(now.Add(-l.options.Keep.For))
+	first := sort.Search(len(entries), func(i int) bool { return int64(entries[i].Number) >= oldest })
+	c, w := newCounts(now), newEncoder(l.encoder.size)
+	c.add(entries)
+	w.addEntries(entries[first:])
+	err = l.read(ctx, func(db *sqldb.DB) error {
+		return db.Tx(ctx, func(q sqldb.Queries) error {
+			before, err := sqldb.One(ctx, q, sqldb.Value[int64], `SELECT count(*) FROM request_sums WHERE day < $1`, hourOf(now)/24)
+			if err != nil || before > 0 {
 				return err
 			}
 			filled = true
-			return l.fill(ctx, tx, entries)
+			if err := c.write(ctx, q); err != nil {
+				return err
+			}
+			return addBlocks(ctx, q, w.blocks())
 		})
 	})
 	return filled && err == nil, err
-}
-
-// hasHistory reports whether there are calls of an earlier day.
-func (l *Log) hasHistory(ctx context.Context, tx *requestdb.DB) (bool, error) {
-	packed, err := tx.PackedItems(ctx)
-	if err != nil || packed[requestdb.SpanDay] > 0 {
-		return true, err
-	}
-	parts, err := tx.Parts(ctx, timeOf)
-	return len(parts) > 0 && hourOf(timeOf(parts[0].First))/24 < hourOf(l.options.Now())/24, err
-}
-
-func (l *Log) fill(ctx context.Context, tx *requestdb.DB, entries []Entry) error {
-	now := l.options.Now()
-	b := newBatch()
-	b.count(entries)
-	for len(b.counts) > 0 {
-		counts := b.dueCounts(now, true)
-		if err := tx.AddCounts(ctx, counts); err != nil {
-			return err
-		}
-		if err := tx.AddDays(ctx, daysOf(counts)); err != nil {
-			return err
-		}
-		b.counted(counts, now)
-	}
-	for packed := true; packed; {
-		var err error
-		if packed, err = packNext(ctx, tx, overBefore(now)); err != nil {
-			return err
-		}
-	}
-	oldest := firstAt(now.Add(-l.options.Keep.For))
-	first := sort.Search(len(entries), func(i int) bool { return int64(entries[i].Number) >= oldest })
-	return b.write(ctx, tx, entries[first:])
 }

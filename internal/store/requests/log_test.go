@@ -188,7 +188,7 @@ func TestATailReturnsEachCallOnce(t *testing.T) {
 		tail := f.Tail(Filter{Workspace: 1}, page.Calls)
 		next := func(want ...requestid.Number) {
 			t.Helper()
-			calls, err := tail.Next(t.Context(), operator)
+			calls, _, err := tail.Next(t.Context(), operator, 0)
 			var got []requestid.Number
 			for _, c := range calls {
 				got = append(got, c.ID)
@@ -220,7 +220,7 @@ func TestAWatchReturnsTheNewestCallsOnce(t *testing.T) {
 		watch, again := f.Watch(Filter{Workspace: 1}, 0), f.Watch(Filter{Workspace: 1}, before)
 		latest := func(tail *Tail, more bool, want ...requestid.Number) {
 			t.Helper()
-			calls, others, err := tail.Latest(t.Context(), operator)
+			calls, others, err := tail.Next(t.Context(), operator, Watched)
 			var got []requestid.Number
 			for _, c := range calls {
 				got = append(got, c.ID)
@@ -237,12 +237,12 @@ func TestAWatchReturnsTheNewestCallsOnce(t *testing.T) {
 		latest(watch, false, first)
 		f.clock.Move(time.Second)
 		var many []requestid.Number
-		for range watched + 1 {
+		for range Watched + 1 {
 			many = append(many, f.put(nil))
 		}
 		f.flushed(t)
 		slices.Reverse(many)
-		latest(watch, true, many[:watched]...)
+		latest(watch, true, many[:Watched]...)
 		latest(watch, false)
 		f.clock.Move(2 * watchBack)
 		latest(f.Watch(Filter{Workspace: 1}, before), false) // too long ago

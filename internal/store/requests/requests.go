@@ -1,10 +1,12 @@
-// Package requests is the log of API requests: one row for each call, written in batches off
-// the path of the request, and kept for a time and up to a number of rows. It never holds a
-// key, a purchase code, a query string or a body.
+// Package requests is the log of API requests. Off the path of the request, the calls of about a
+// second are written as a block: in columns, compressed, with a filter of what they are about. Blocks
+// are kept for a time and up to a number of calls. They never hold a key, a purchase code, a query
+// string or a body.
 package requests
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -17,14 +19,17 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/requestdb"
 )
 
 // DatabaseName is the SQLite file's name in the data folder.
 const DatabaseName = "requests.db"
 
-// TablePrefix is what the names of the log's tables begin with.
-const TablePrefix = "request"
+//go:embed migrations/*.sql
+var files embed.FS
+
+// schema is the migrations of the log. Its tables are in a SQLite file of their own, and in the
+// database of the store on PostgreSQL.
+var schema = sqldb.Schema{Name: "request_log", Files: files}
 
 // Keep says how much of the log is kept.
 type Keep struct {
@@ -58,21 +63,24 @@ type Log struct {
 	options Options
 
 	opening sync.RWMutex
-	db      *requestdb.DB // nil until it is needed
-	made    bool          // its tables are those of this version
+	db      *sqldb.DB // nil until it is needed
+	made    bool      // its tables are those of this version
 
 	mu      sync.Mutex
 	waiting []Entry
 	spare   []Entry
-	gap     gap
+	gap     Gap           // since the last that was written
 	half    chan struct{} // says that half of the buffer is full
 
 	// What follows is of Run alone.
+	encoder    *encoder
 	unwritten  []Entry
 	attempts   int
-	batch      batch
+	counts     counts // that are not written
+	small      int    // blocks that were written since they were merged
 	lastPrune  time.Time
-	packed     int64 // everything before this hour is
+	prunedAt   int64 // the number of written calls then
+	converted  bool  // nothing is left of the log of earlier versions
 	lastReopen time.Time
 	lastWarn   time.Time
 	ending     bool // the next batch is the last
@@ -85,14 +93,14 @@ type Log struct {
 // New returns the log at a location. It opens nothing: the log is read where it is, and
 // made by [Log.Run].
 func New(o Options) *Log {
-	return &Log{options: o, half: make(chan struct{}, 1), batch: newBatch()}
+	return &Log{
+		options: o, half: make(chan struct{}, 1), encoder: newEncoder(o.Keep.blockCalls()), counts: newCounts(time.Time{}),
+		small: smallBlocks, // a process before may have left some
+	}
 }
 
 // On reports whether this process logs calls.
 func (l *Log) On() bool { return l.options.Keep.For > 0 }
-
-// Keep returns how much this process keeps.
-func (l *Log) Keep() Keep { return l.options.Keep }
 
 func (l *Log) path() string { return filepath.Join(l.options.Dir, DatabaseName) }
 
@@ -100,9 +108,9 @@ func (l *Log) path() string { return filepath.Join(l.options.Dir, DatabaseName) 
 var errNone = errors.New("requests: nothing was logged")
 
 // read runs fn on the database, or returns errNone. A log that is damaged is out of reach, and everything else works on.
-func (l *Log) read(ctx context.Context, fn func(*requestdb.DB) error) error {
+func (l *Log) read(ctx context.Context, fn func(*sqldb.DB) error) error {
 	err := l.onDatabase(ctx, fn)
-	if !fault.HasCode(err, sqldb.CodeDamaged) && !errors.Is(err, requestdb.ErrPacked) {
+	if !fault.HasCode(err, sqldb.CodeDamaged) && !errors.Is(err, errDamaged) {
 		return err
 	}
 	message := "The log of API requests is damaged"
@@ -112,7 +120,7 @@ func (l *Log) read(ctx context.Context, fn func(*requestdb.DB) error) error {
 	return fault.WithCause(fault.Unavailable(sqldb.CodeDamaged, message), err)
 }
 
-func (l *Log) onDatabase(ctx context.Context, fn func(*requestdb.DB) error) error {
+func (l *Log) onDatabase(ctx context.Context, fn func(*sqldb.DB) error) error {
 	l.opening.RLock()
 	db := l.db
 	l.opening.RUnlock()
@@ -136,43 +144,30 @@ func (l *Log) open(ctx context.Context, create bool) error {
 	if l.db != nil && (l.made || !create) {
 		return nil
 	}
-	db, err := l.openFile(ctx, create)
-	if err != nil {
-		return err
-	}
-	if create {
-		err = db.Migrate(ctx)
-	} else {
-		err = hasTables(ctx, db)
-	}
-	if err != nil {
-		if l.db == nil {
-			_ = db.Close()
-		}
-		return err
-	}
-	l.db, l.made = requestdb.New(db), create
-	return nil
-}
-
-// openFile returns the database that is open, or opens it.
-func (l *Log) openFile(ctx context.Context, create bool) (*sqldb.DB, error) {
-	if l.db != nil {
-		return l.db.DB(), nil
-	}
 	if _, err := os.Stat(l.path()); l.options.URL == "" && !create && errors.Is(err, fs.ErrNotExist) {
-		return nil, errNone
+		return errNone
 	}
-	return sqldb.Open(ctx, sqldb.Options{ // without a log: [Log.note] says once what fails, and the service can be written all the same
-		URL: l.options.URL, Path: l.path(), Schemas: []sqldb.Schema{requestdb.Schema}, Relaxed: true, Longer: l.options.Longer,
-	})
-}
-
-// hasTables returns errNone for a database without the tables of the log.
-func hasTables(ctx context.Context, db *sqldb.DB) error {
-	there, err := db.HasSchema(ctx, requestdb.Schema.Name)
-	if err == nil && !there {
+	db := l.db
+	if db == nil {
+		var err error
+		if db, err = sqldb.Open(ctx, sqldb.Options{ // without a log: [Log.note] says once what fails, and the service can be written all the same
+			URL: l.options.URL, Path: l.path(), Schemas: []sqldb.Schema{schema}, Relaxed: true, Longer: l.options.Longer,
+		}); err != nil {
+			return err
+		}
+	}
+	there, err := db.HasSchema(ctx, schema.Name)
+	switch {
+	case err == nil && create:
+		err = db.Migrate(ctx)
+	case err == nil && !there:
 		err = errNone
+	}
+	if err != nil && l.db == nil {
+		_ = db.Close()
+	}
+	if err == nil {
+		l.db, l.made = db, create
 	}
 	return err
 }
@@ -184,7 +179,7 @@ func (l *Log) Close() error {
 	if l.db == nil {
 		return nil
 	}
-	db := l.db.DB()
+	db := l.db
 	l.db, l.made = nil, false
 	return db.Close()
 }

@@ -1,9 +1,12 @@
 package requests
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -11,7 +14,6 @@ import (
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/requestid"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/requestdb"
 )
 
 // Result is how a call ended.
@@ -29,11 +31,10 @@ type Filter struct {
 	Endpoint  string
 	Key       int64
 	Item      int64
-	// Purchase is found among the calls that the other fields select: name its item, too.
-	Purchase int64
-	Result   Result
-	Reason   string
-	Address  string
+	Purchase  int64
+	Result    Result
+	Reason    string
+	Address   string
 	// From and To bound the time of the call; To does not belong to it.
 	From, To time.Time
 	// Before and After are the id at the end of the page before: Before lists what is older,
@@ -71,12 +72,18 @@ func (c Call) Result() Result {
 	return Failed
 }
 
-func callOf(r requestdb.Call) Call {
-	return Call{
-		ID: requestid.Number(r.ID), Workspace: r.WorkspaceID, Key: r.KeyID, Item: r.ItemID, Purchase: r.PurchaseID,
-		Endpoint: r.Endpoint, Method: r.Method, Status: int(r.Status), Reason: r.Reason, Took: time.Duration(r.Micros) * time.Microsecond,
-		Address: r.Address, Agent: r.Agent, Sent: ParseSent(r.Sent),
+func callOf(r row) Call {
+	c := Call{
+		ID: requestid.Number(r.numbers[columnID]), Workspace: r.numbers[columnWorkspace], Key: r.numbers[columnKey], Item: r.numbers[columnItem],
+		Purchase: r.numbers[columnPurchase], Status: int(r.numbers[columnStatus]), Took: time.Duration(r.numbers[columnMicros]) * time.Microsecond,
+		Endpoint: string(r.texts[columnEndpoint]), Method: string(r.texts[columnMethod]), Reason: string(r.texts[columnReason]),
+		Agent: string(r.texts[columnAgent]), Sent: ParseSent(string(r.texts[columnSent])),
 	}
+	var address netip.Addr
+	if address.UnmarshalBinary(r.texts[columnAddress]) == nil && address.IsValid() {
+		c.Address = address.String()
+	}
+	return c
 }
 
 // Page is a part of the list of calls.
@@ -94,11 +101,10 @@ const (
 	maxLimit     = 1000
 )
 
-// maxExamined is how many calls are examined for one page. To ask for those of a slot costs
-// about as much as to examine slotCost of them.
+// maxDecoded is how many blocks are decoded for one page, and maxProbed for how many values their filters are read.
 const (
-	maxExamined = 20_000
-	slotCost    = 100
+	maxDecoded = 80
+	maxProbed  = 2
 )
 
 // Calls lists calls, the newest first.
@@ -106,23 +112,26 @@ func (l *Log) Calls(ctx context.Context, a people.Actor, f Filter) (Page, error)
 	if err := l.options.See(ctx, a, f.Workspace); err != nil {
 		return Page{}, err
 	}
-	var s search
-	err := l.read(ctx, func(db *requestdb.DB) error {
-		s = newSearch(db, f)
-		return s.run(ctx)
-	})
-	if errors.Is(err, errNone) {
-		return Page{}, nil
-	}
-	return s.page, err
+	return l.search(ctx, func() *search { return newSearch(f) })
 }
 
-// Count counts the calls that a filter selects, without the ends of pages, up to the most that a
-// page may have. atLeast reports that there may be more.
-func (l *Log) Count(ctx context.Context, a people.Actor, f Filter) (n int, atLeast bool, err error) {
-	f.Before, f.After, f.Limit = 0, 0, maxLimit
-	page, err := l.Calls(ctx, a, f)
-	return len(page.Calls), page.Next != 0, err
+// search runs a search. It runs it again when blocks that it was about to read were merged.
+func (l *Log) search(ctx context.Context, begin func() *search) (page Page, err error) {
+	for range 3 {
+		s := begin()
+		err = l.read(ctx, func(db *sqldb.DB) error { return s.run(ctx, db.Queries()) })
+		page.Calls, page.Next = sqldb.Convert(s.found, callOf), s.next
+		if !errors.Is(err, sqldb.ErrNotFound) {
+			break
+		}
+	}
+	if err != nil {
+		page = Page{}
+	}
+	if errors.Is(err, errNone) {
+		err = nil
+	}
+	return page, err
 }
 
 // errUnknown means that no logged call has an id.
@@ -138,166 +147,216 @@ func (l *Log) Call(ctx context.Context, a people.Actor, workspace int64, id stri
 	if !ok {
 		return Call{}, errUnknown
 	}
-	var found requestdb.Call
-	err := l.read(ctx, func(db *requestdb.DB) error {
-		parts, err := db.Parts(ctx, timeOf)
-		i := slices.IndexFunc(parts, func(p requestdb.Part) bool { return p.Has(int64(number)) })
-		if err != nil || i < 0 {
-			return errors.Join(err, sqldb.ErrNotFound)
-		}
-		found, err = db.Call(ctx, parts[i], int64(number))
-		return err
+	page, err := l.search(ctx, func() *search {
+		s := newSearch(Filter{Workspace: workspace})
+		s.from, s.end = int64(number), int64(number)+1
+		return s
 	})
-	if errors.Is(err, errNone) || err == nil && workspace != 0 && found.WorkspaceID != workspace {
-		err = errUnknown
+	if err != nil {
+		return Call{}, err
 	}
-	return callOf(found), sqldb.IfNotFound(err, errUnknown)
+	if len(page.Calls) == 0 {
+		return Call{}, errUnknown
+	}
+	return page.Calls[0], nil
 }
 
-// search is the search for one page.
+// search is the search for one page, in a range of ids.
 type search struct {
-	db    *requestdb.DB
-	match requestdb.Match
-	in    requestdb.Range
-	slots []slotValue
-	limit int
-	left  int // how many more calls may be examined
-	page  Page
+	from, end  int64 // end does not belong to it
+	up         bool  // the oldest first
+	limit      int
+	left       int // how many more blocks may be decoded
+	conditions []condition
+
+	columns columns // of the block that was read last
+
+	at    int64 // the place of the block before
+	found []row // in the order of the page
+	next  requestid.Number
 }
 
-// slotValue is what a slot must have to be worth a look.
-type slotValue struct{ kind, value int64 }
+// condition is what calls must have, with the hash that their blocks have.
+type condition struct {
+	hash    uint64
+	matches func(b *columns, i int) bool
+}
 
-func newSearch(db *requestdb.DB, f Filter) search {
-	s := search{db: db, left: maxExamined, limit: defaultLimit, in: requestdb.Range{End: math.MaxInt64, Up: f.After != 0}}
+func newSearch(f Filter) *search {
+	s := &search{end: math.MaxInt64, up: f.After != 0, limit: defaultLimit, left: maxDecoded, at: -math.MaxInt64}
 	if f.Limit > 0 {
 		s.limit = min(f.Limit, maxLimit)
 	}
-	s.match = requestdb.Match{
-		WorkspaceID: f.Workspace, KeyID: f.Key, ItemID: f.Item, PurchaseID: f.Purchase, Endpoint: f.Endpoint, Reason: f.Reason, Address: f.Address,
-		Valid: f.Result == Valid, Failed: f.Result == Failed,
-	}
 	if !f.From.IsZero() {
-		s.in.First = firstAt(f.From)
+		s.from = firstAt(f.From)
 	}
 	if !f.To.IsZero() {
-		s.in.End = firstAt(f.To)
+		s.end = firstAt(f.To)
 	}
 	if f.Before != 0 {
-		s.in.End = min(s.in.End, int64(f.Before))
+		s.end = min(s.end, int64(f.Before))
 	}
 	if f.After != 0 {
-		s.in.First = max(s.in.First, int64(f.After)+1)
+		s.from = max(s.from, int64(f.After)+1)
 	}
-	s.slots = slotsOf(f)
+	s.number(columnPurchase, f.Purchase) // the rarest first
+	s.text(columnAddress, binaryAddress(f.Address))
+	s.number(columnItem, f.Item)
+	s.text(columnReason, f.Reason)
+	s.number(columnKey, f.Key)
+	switch f.Result {
+	case Valid:
+		s.where(hashText(columnReason, ""), func(b *columns, i int) bool { return len(b.text(columnReason, i)) == 0 })
+	case Failed:
+		s.where(hashFailed, func(b *columns, i int) bool { return len(b.text(columnReason, i)) > 0 })
+	}
+	s.number(columnWorkspace, f.Workspace)
+	s.text(columnEndpoint, f.Endpoint)
 	return s
 }
 
-// slotsOf lists what the slots of a filter's calls have.
-func slotsOf(f Filter) (list []slotValue) {
-	for _, s := range []struct {
-		asked bool
-		slotValue
-	}{
-		{f.Workspace != 0, slotValue{kindWorkspace, f.Workspace}},
-		{f.Key != 0, slotValue{kindKey, f.Key}},
-		{f.Item != 0, slotValue{kindItem, f.Item}},
-		{f.Endpoint != "", slotValue{kindEndpoint, hash(f.Endpoint)}},
-		{f.Reason != "", slotValue{kindReason, hash(f.Reason)}},
-		{f.Address != "", slotValue{kindAddress, hash(f.Address)}},
-		{f.Result == Valid, slotValue{kindResult, valueValid}},
-		{f.Result == Failed, slotValue{kindResult, valueFailed}},
-	} {
-		if s.asked {
-			list = append(list, s.slotValue)
-		}
+func (s *search) number(column int, v int64) {
+	if v != 0 {
+		s.where(hashNumber(column, v), func(b *columns, i int) bool { return b.numbers[column][i] == v })
 	}
-	return list
 }
 
-// run fills the page, part by part.
-func (s *search) run(ctx context.Context) error {
-	parts, err := s.db.Parts(ctx, timeOf)
-	if err != nil {
-		return err
+func (s *search) text(column int, v string) {
+	if v != "" {
+		s.where(hashText(column, v), func(b *columns, i int) bool { return string(b.text(column, i)) == v })
 	}
-	if !s.in.Up {
-		slices.Reverse(parts)
+}
+
+func (s *search) where(hash uint64, matches func(*columns, int) bool) {
+	s.conditions = append(s.conditions, condition{hash, matches})
+}
+
+// binaryAddress returns an address as blocks have it. What is not an address is in no block.
+func binaryAddress(text string) string {
+	address, err := netip.ParseAddr(text)
+	if err != nil && text != "" {
+		return "-"
 	}
-	for _, p := range parts {
-		in := s.in
-		in.First, in.End = max(in.First, p.First), min(in.End, p.End)
-		if in.First >= in.End {
-			continue
-		}
-		if full, err := s.part(ctx, p, in); full || err != nil {
+	binary, _ := address.MarshalBinary() // it has no error
+	return string(binary)
+}
+
+// place returns the place of an id on the page: those that come first are lower. It is its own inverse.
+func (s *search) place(id int64) int64 {
+	if s.up {
+		return id
+	}
+	return -id
+}
+
+// probe is a block, its place, and the buckets of what is searched for.
+type probe struct {
+	first, last, at int64
+	buckets         [][]byte
+}
+
+// run fills the page from blocks in the order of their places.
+func (s *search) run(ctx context.Context, q sqldb.Queries) error {
+	for rows := 64; ; rows = min(2*rows, 1024) {
+		probes, err := s.probes(ctx, q, rows)
+		if err != nil {
 			return err
 		}
+		for _, p := range probes {
+			if s.ends(p.at) {
+				return nil
+			}
+			if err := s.block(ctx, q, p); err != nil {
+				return err
+			}
+			s.at = p.at
+		}
+		if len(probes) < rows {
+			s.ends(math.MaxInt64)
+			return nil
+		}
 	}
+}
+
+// The queries of the blocks in a range behind a place, with a bucket for each probed condition: that of the upper half of a hash.
+const (
+	bucketColumn = `, substr(filter, CAST(1 + 32 * ((length(filter) / 32 * CAST($%d AS bigint)) >> 32) AS integer), 32)`
+	probesUp     = ` FROM request_blocks WHERE last_id >= $1 AND first_id < $2 AND first_id > $3 ORDER BY first_id LIMIT $4`
+	probesDown   = ` FROM request_blocks WHERE last_id >= $1 AND first_id < $2 AND last_id < $3 ORDER BY last_id DESC LIMIT $4`
+)
+
+// probed returns the conditions for which filters are read: others hardly leave out a block more.
+func (s *search) probed() []condition { return s.conditions[:min(len(s.conditions), maxProbed)] }
+
+// probes reads the next blocks, up to a number.
+func (s *search) probes(ctx context.Context, q sqldb.Queries, rows int) ([]probe, error) {
+	text, args := `SELECT first_id, last_id`, []any{s.from, s.end, s.place(s.at), int64(rows)}
+	for _, c := range s.probed() {
+		args = append(args, int64(c.hash>>32))
+		text += fmt.Sprintf(bucketColumn, len(args))
+	}
+	if s.up {
+		text += probesUp
+	} else {
+		text += probesDown
+	}
+	return sqldb.List(ctx, q, func(r sqldb.Row) (probe, error) {
+		p := probe{buckets: make([][]byte, len(s.probed()))}
+		into := []any{&p.first, &p.last}
+		for i := range p.buckets {
+			into = append(into, &p.buckets[i])
+		}
+		err := r.Scan(into...)
+		p.at = min(s.place(p.first), s.place(p.last))
+		return p, err
+	}, text, args...)
+}
+
+// ends reports whether the page ends before the place of the next block: it is full of calls that come before, or enough was
+// decoded. Blocks of several processes, and those with slow calls, overlap.
+func (s *search) ends(at int64) bool {
+	last := len(s.found) - 1
+	if last+1 == s.limit && s.place(s.found[last].id()) < at {
+		s.next = requestid.Number(s.found[last].id())
+		return true
+	}
+	if begin := min(s.place(s.from-1), s.place(s.end)); s.left > 0 || at-1 <= begin || at == math.MaxInt64 {
+		return false
+	}
+	s.found = slices.DeleteFunc(s.found, func(r row) bool { return s.place(r.id()) >= at })
+	s.next = requestid.Number(s.place(at - 1))
+	return true
+}
+
+// block searches a block, unless its filter lacks what is searched for.
+func (s *search) block(ctx context.Context, q sqldb.Queries, p probe) error {
+	for i, c := range s.probed() {
+		if !mayHave(p.buckets[i], c.hash) {
+			return nil
+		}
+	}
+	b := &s.columns
+	if err := b.read(ctx, q, p.first, p.last); err != nil {
+		return err
+	}
+	s.left--
+	for n, i := 0, 0; i < b.calls && n < s.limit; i++ {
+		call := i
+		if !s.up {
+			call = b.calls - 1 - i
+		}
+		if s.matches(b, call) {
+			s.found = append(s.found, b.row(call))
+			n++
+		}
+	}
+	slices.SortFunc(s.found, func(a, b row) int { return cmp.Compare(s.place(a.id()), s.place(b.id())) })
+	s.found = s.found[:min(len(s.found), s.limit)]
 	return nil
 }
 
-// part searches a part. It reports whether the search is over.
-func (s *search) part(ctx context.Context, p requestdb.Part, in requestdb.Range) (over bool, err error) {
-	if len(s.slots) == 0 {
-		return s.within(ctx, p, in)
-	}
-	slots, err := s.common(ctx, p)
-	if err != nil {
-		return false, err
-	}
-	if !in.Up {
-		slices.Reverse(slots)
-	}
-	for _, slot := range slots {
-		some := in
-		some.First, some.End = max(in.First, slot), min(in.End, slotEnd(slot))
-		if some.First >= some.End {
-			continue
-		}
-		if over, err := s.within(ctx, p, some); over || err != nil {
-			return over, err
-		}
-	}
-	return false, nil
-}
-
-// common lists the slots of a part that have all that is searched for.
-func (s *search) common(ctx context.Context, p requestdb.Part) (slots []int64, err error) {
-	for i, v := range s.slots {
-		list, err := s.db.Slots(ctx, p, v.kind, v.value)
-		if err != nil || len(list) == 0 {
-			return nil, err
-		}
-		if i == 0 {
-			slots = list
-			continue
-		}
-		slots = slices.DeleteFunc(slots, func(slot int64) bool {
-			_, there := slices.BinarySearch(list, slot)
-			return !there
-		})
-	}
-	return slots, nil
-}
-
-// within searches a range of a part. It reports whether the search is over.
-func (s *search) within(ctx context.Context, p requestdb.Part, in requestdb.Range) (over bool, err error) {
-	found, last, examined, err := s.db.Calls(ctx, p, in, s.match, s.left, s.limit-len(s.page.Calls))
-	if err != nil {
-		return false, err
-	}
-	for _, c := range found {
-		s.page.Calls = append(s.page.Calls, callOf(c))
-	}
-	s.left -= examined + slotCost
-	switch {
-	case last != 0:
-		s.page.Next = requestid.Number(last)
-	case s.left <= 0 && in.Up:
-		s.page.Next = requestid.Number(in.End - 1)
-	case s.left <= 0:
-		s.page.Next = requestid.Number(in.First)
-	}
-	return s.page.Next != 0, nil
+// matches reports whether a call of a block is one that is searched for.
+func (s *search) matches(b *columns, i int) bool {
+	id := b.numbers[columnID][i]
+	return id >= s.from && id < s.end && !slices.ContainsFunc(s.conditions, func(c condition) bool { return !c.matches(b, i) })
 }

@@ -2,6 +2,7 @@ package requests
 
 import (
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -78,42 +79,83 @@ func TestCallsAreFilteredAndPaged(t *testing.T) {
 	})
 }
 
-func TestCallsOfAFilterAreCountedUpToAPage(t *testing.T) {
-	engines(t, DefaultKeep, func(t *testing.T, f *fixture) {
-		for i := range maxLimit + 10 {
-			f.put(func(e *Entry) { e.Item = int64(1 + i/10) })
+// Each block has a call with the item and one with the key, and few have one with both.
+func TestASearchThatFindsLittleStopsAndGoesOn(t *testing.T) {
+	engines(t, Keep{For: time.Hour, Calls: 3 * partsOfAll}, func(t *testing.T, f *fixture) {
+		f.options.Keep.Calls = 1000
+		var rare []requestid.Number
+		for i := range 2*maxDecoded + 50 {
+			f.put(func(e *Entry) { e.Item = 7 })
+			f.put(func(e *Entry) { e.Key = 9 })
+			id := f.put(func(e *Entry) {
+				if i%90 == 1 {
+					e.Item, e.Key = 7, 9
+				}
+			})
+			if i%90 == 1 {
+				rare = append([]requestid.Number{id}, rare...)
+			}
 		}
 		f.flushed(t)
-		for _, c := range []struct {
-			filter  Filter
-			n       int
-			atLeast bool
-		}{{Filter{}, maxLimit, true}, {Filter{Item: 2, Before: 1}, 10, false}, {Filter{Item: 999}, 0, false}} {
-			if n, atLeast, err := f.Count(t.Context(), operator, c.filter); n != c.n || atLeast != c.atLeast || err != nil {
-				t.Errorf("%+v: %d, %t, %v", c.filter, n, atLeast, err)
+		for _, after := range []requestid.Number{0, 1} {
+			filter, pages := Filter{Item: 7, Key: 9, After: after}, 0
+			var ids []requestid.Number
+			for next := requestid.Number(1); next != 0; pages++ {
+				page, err := f.Calls(t.Context(), operator, filter)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, c := range page.Calls {
+					ids = append(ids, c.ID)
+				}
+				if next = page.Next; after != 0 {
+					filter.After = next
+				} else {
+					filter.Before = next
+				}
+			}
+			if after != 0 {
+				slices.Reverse(ids)
+			}
+			if diff := cmp.Diff(rare, ids); diff != "" || pages != 3 {
+				t.Errorf("%d pages, %s", pages, diff)
 			}
 		}
 	})
 }
 
-func TestASearchThatFindsLittleStopsAndGoesOn(t *testing.T) {
-	engines(t, DefaultKeep, func(t *testing.T, f *fixture) {
-		rare := f.put(func(e *Entry) { e.Item = 7 })
-		for range 40 {
-			f.put(nil)
+// Slow calls are written late, and with calls that began after them.
+func TestCallsOfBlocksThatOverlapAreInTheirOrder(t *testing.T) {
+	engines(t, Keep{For: time.Hour, Calls: 1000}, func(t *testing.T, f *fixture) {
+		var all []requestid.Number
+		for i := range 40 {
+			f.clock.Move(time.Second)
+			begun := f.clock.Now()
+			all = append(all, f.put(nil), f.put(func(e *Entry) {
+				e.Number = requestid.First(begun.Add(-time.Duration(i%7)*1500*time.Millisecond)) | 1<<20
+			}))
+			f.flushed(t)
 		}
-		f.flushed(t)
-		err := f.read(t.Context(), searching(func(s *search) {
-			s.left = 10
-			if err := s.run(t.Context()); err != nil || len(s.page.Calls) != 0 || s.page.Next != rare+31 {
-				t.Errorf("%v, %v", s.page, err)
+		check := func() {
+			t.Helper()
+			slices.Sort(all)
+			for _, limit := range []int{1, 3, 50} {
+				if diff := cmp.Diff(all, f.ids(t, Filter{After: 1, Limit: limit})); diff != "" {
+					t.Errorf("%d a page, the oldest first: %s", limit, diff)
+				}
+				got := f.ids(t, Filter{Limit: limit})
+				slices.Reverse(got)
+				if diff := cmp.Diff(all, got); diff != "" {
+					t.Errorf("%d a page: %s", limit, diff)
+				}
 			}
-		}, Filter{Item: 7}))
-		if err != nil {
-			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]requestid.Number{rare}, f.ids(t, Filter{Item: 7})); diff != "" {
-			t.Error(diff)
+		check()
+		f.small = smallBlocks
+		f.flushed(t)
+		if blocks := f.blocks(t); blocks > 3 {
+			t.Errorf("%d blocks after they were merged", blocks)
 		}
+		check()
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/people"
 	"github.com/countersign/countersign/internal/sqldb"
-	"github.com/countersign/countersign/internal/store/requestdb"
 )
 
 // Failure is why the log can't be written.
@@ -82,11 +81,11 @@ func (l *Log) Check(ctx context.Context, whole bool) error {
 	if f := l.Failing(); f != nil {
 		return f.Err
 	}
-	err := l.read(ctx, func(db *requestdb.DB) error {
+	err := l.read(ctx, func(db *sqldb.DB) error {
 		if info, err := os.Stat(l.path()); !whole || err != nil || info.Size() > checkedBytes {
 			return new(State).read(ctx, db)
 		}
-		problems, err := db.DB().QuickCheck(ctx)
+		problems, err := db.QuickCheck(ctx)
 		if err == nil && len(problems) > 0 {
 			err = fault.Unavailable(sqldb.CodeDamaged, fmt.Sprintf("The file %s is damaged: %s", l.path(), problems[0]))
 		}
@@ -105,27 +104,29 @@ func (l *Log) State(ctx context.Context, a people.Actor, workspace int64) (State
 		return State{}, err
 	}
 	s := State{On: l.On(), Failure: l.Failing(), Written: l.Written(), Dropped: l.Dropped()}
-	err := l.read(ctx, func(db *requestdb.DB) error { return s.read(ctx, db) })
+	err := l.read(ctx, func(db *sqldb.DB) error { return s.read(ctx, db) })
 	if errors.Is(err, errNone) || s.Failure != nil {
 		err = nil
 	}
 	return s, err
 }
 
-func (s *State) read(ctx context.Context, db *requestdb.DB) error {
-	parts, err := db.Parts(ctx, timeOf)
+func (s *State) read(ctx context.Context, db *sqldb.DB) error {
+	first, err := sqldb.One(ctx, db.Queries(), func(r sqldb.Row) (first int64, err error) {
+		err = r.Scan(&first, &s.Calls)
+		return first, err
+	}, `SELECT coalesce(min(first_id), 0), CAST(coalesce(sum(calls), 0) AS bigint) FROM request_blocks`)
 	if err != nil {
 		return err
 	}
-	for i, p := range parts {
-		if i == 0 {
-			s.Since = timeOf(p.First)
-		}
-		s.Calls += p.Calls
+	if first != 0 {
+		s.Since = timeOf(first)
 	}
-	gaps, err := db.Gaps(ctx, gapsShown)
-	for _, g := range gaps {
-		s.Gaps = append(s.Gaps, Gap{g.From.Time, g.Until.Time, g.Calls})
-	}
+	s.Gaps, err = sqldb.List(ctx, db.Queries(), func(r sqldb.Row) (g Gap, err error) {
+		var from, until sqldb.Time
+		err = r.Scan(&from, &until, &g.Calls)
+		g.From, g.Until = from.Time, until.Time
+		return g, err
+	}, `SELECT from_at, until_at, calls FROM request_gaps ORDER BY from_at DESC LIMIT $1`, gapsShown)
 	return err
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/countersign/countersign"
 	"github.com/countersign/countersign/internal/fault"
 	"github.com/countersign/countersign/internal/group"
-	"github.com/countersign/countersign/internal/store/requestdb"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 const (
@@ -17,8 +17,8 @@ const (
 	// lastFlush bounds the last write, when the process ends.
 	lastFlush = 5 * time.Second
 	// maxLastFlushes is how many writes it takes at most to write all that may wait.
-	maxLastFlushes = 4 + manyCounts/countsAtOnce
-	// maxAttempts is how often a batch is tried that fails for a reason of its own.
+	maxLastFlushes = 4
+	// maxAttempts is how often a batch is tried that fails while the database can be written: it may be the batch that is wrong.
 	maxAttempts = 3
 	// gapsApart is how far apart two gaps are that are told one by one.
 	gapsApart = time.Minute
@@ -44,17 +44,10 @@ func (l *Log) Run(ctx context.Context) {
 	l.ending = true
 	for range maxLastFlushes {
 		l.flushSafely(ctx)
-		if l.Failing() != nil || len(l.unwritten) == 0 && len(l.batch.counts) == 0 && l.idle() {
+		if l.Failing() != nil || len(l.unwritten) == 0 && len(l.counts.sums) == 0 && l.Waiting() == 0 {
 			return
 		}
 	}
-}
-
-// idle reports whether no call waits.
-func (l *Log) idle() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.waiting) == 0
 }
 
 // flushSafely is flush that contains a panic: a fault of the log must not end the server.
@@ -68,18 +61,14 @@ func (l *Log) flushSafely(ctx context.Context) {
 	}
 	l.dropUnwritten()
 	l.unwritten = nil
-	l.batch = newBatch()
+	l.counts, l.encoder = newCounts(l.options.Now()), newEncoder(l.encoder.size)
 	l.note(err)
 }
 
 // flush writes everything that waits. What can't be written now is tried again, while calls
 // gather behind it.
 func (l *Log) flush(ctx context.Context) {
-	if len(l.unwritten) == 0 {
-		l.unwritten = l.take()
-		l.batch.count(l.unwritten)
-	}
-	dropped := l.takeGap()
+	dropped := l.take()
 	err := l.write(ctx, dropped)
 	unknown := fault.HasCode(err, countersign.CodeOutcomeUnknown)
 	if err != nil && !unknown {
@@ -87,7 +76,7 @@ func (l *Log) flush(ctx context.Context) {
 		if ctx.Err() != nil {
 			return // it is tried once more at the end
 		}
-		if l.keepUnwritten(err) {
+		if l.attempts++; fault.IsUnavailable(err) || l.attempts < maxAttempts {
 			l.note(err)
 			return
 		}
@@ -96,11 +85,10 @@ func (l *Log) flush(ctx context.Context) {
 		l.written.Add(int64(len(l.unwritten)))
 	}
 	l.warn(dropped)
-	wrote := len(l.unwritten) > 0
 	clear(l.unwritten) // or their strings would live as long as the buffer
 	l.unwritten, l.attempts = nil, 0
 	if err == nil {
-		err = l.tidy(ctx, wrote)
+		err = l.tidy(ctx)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return // at the end; what was not tidied is later
@@ -109,64 +97,60 @@ func (l *Log) flush(ctx context.Context) {
 }
 
 // warn logs now and then that calls were dropped.
-func (l *Log) warn(dropped gap) {
+func (l *Log) warn(dropped Gap) {
 	now := l.options.Now()
-	if dropped.calls == 0 || now.Sub(l.lastWarn) < warnEvery {
+	if dropped.Calls == 0 || now.Sub(l.lastWarn) < warnEvery {
 		return
 	}
 	l.lastWarn = now
-	l.options.Log.Warn("API requests were not logged; they were answered", "dropped", dropped.calls, "dropped_since_start", l.dropped.Load())
-}
-
-// keepUnwritten reports whether a batch that failed is tried again: always while the database
-// can't be written, and a few times when it may be the batch that is wrong.
-func (l *Log) keepUnwritten(err error) bool {
-	l.attempts++
-	return fault.IsUnavailable(err) || l.attempts < maxAttempts
+	l.options.Log.Warn("API requests were not logged; they were answered", "dropped", dropped.Calls, "dropped_since_start", l.dropped.Load())
 }
 
 // dropUnwritten counts a batch that can't be written.
 func (l *Log) dropUnwritten() {
-	var g gap
+	var g Gap
 	for i := range l.unwritten {
 		g.add(l.unwritten[i].Number.Time(), 1)
 	}
-	l.dropped.Add(g.calls)
+	l.dropped.Add(g.Calls)
 	l.giveBack(g)
 }
 
 // write writes a batch, what was dropped, and the counts if they are due, in one transaction.
-func (l *Log) write(ctx context.Context, dropped gap) error {
+func (l *Log) write(ctx context.Context, dropped Gap) error {
 	if err := l.ready(ctx); err != nil {
 		return err
 	}
 	now := l.options.Now()
-	counts := l.batch.dueCounts(now, l.ending)
-	if len(l.unwritten) == 0 && dropped.calls == 0 && len(counts) == 0 {
+	counts := l.counts.due(now, l.ending)
+	if len(l.unwritten) == 0 && dropped.Calls == 0 && !counts {
 		return nil
 	}
-	err := l.db.Tx(ctx, func(tx *requestdb.DB) error {
-		if dropped.calls > 0 {
-			if err := tx.AddGap(ctx, dropped.row(), gapsApart); err != nil {
-				return err
-			}
-		}
-		if err := tx.AddCounts(ctx, counts); err != nil {
+	l.encoder.addEntries(l.unwritten)
+	blocks := l.encoder.blocks()
+	err := l.db.Tx(ctx, func(q sqldb.Queries) error {
+		if err := dropped.write(ctx, q); err != nil {
 			return err
 		}
-		if err := tx.AddDays(ctx, daysOf(counts)); err != nil {
+		if err := addBlocks(ctx, q, blocks); err != nil {
 			return err
 		}
-		if err := l.addLate(ctx, tx, counts, now); err != nil {
-			return err
+		if counts {
+			return l.counts.write(ctx, q)
 		}
-		return l.batch.write(ctx, tx, l.unwritten)
+		return nil
 	})
 	if err != nil && !fault.HasCode(err, countersign.CodeOutcomeUnknown) {
-		l.batch.forget()
 		return err
 	}
-	l.batch.counted(counts, now)
+	if counts {
+		l.counts = newCounts(now)
+	}
+	for _, b := range blocks {
+		if b.calls < l.encoder.size/2 {
+			l.small++
+		}
+	}
 	return err
 }
 
@@ -175,13 +159,12 @@ func (l *Log) ready(ctx context.Context) error {
 	if err := l.open(ctx, true); err != nil {
 		return err
 	}
-	err := l.db.DB().Healthy()
+	err := l.db.Healthy()
 	if now := l.options.Now(); err != nil && now.Sub(l.lastReopen) >= reopenEvery {
 		l.lastReopen = now
 		_ = l.Close()
-		l.batch.forget()
 		if err = l.open(ctx, true); err == nil {
-			err = l.db.DB().Healthy()
+			err = l.db.Healthy()
 		}
 	}
 	return err

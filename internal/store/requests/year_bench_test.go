@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/countersign/countersign/internal/dbtest"
-	"github.com/countersign/countersign/internal/store/requestdb"
+	"github.com/countersign/countersign/internal/sqldb"
 )
 
 // BenchmarkYear reads the counts of a year with 100 million calls of one workspace, which are
@@ -36,31 +36,22 @@ func BenchmarkYear(b *testing.B) {
 	}
 }
 
-// fillYear writes the hours of 365 days up to one, and adds up the days.
+// fillYear writes the counts of 365 days up to one.
 func fillYear(b *testing.B, l *Log, end int64) {
 	b.Helper()
 	for day := end - 365; day < end; day++ {
-		var counts []requestdb.Count
+		c := newCounts(time.Time{})
 		for i := range int64(24 * 200) {
 			reason := ""
 			if i%10 == 0 {
 				reason = "purchase_not_found"
 			}
-			counts = append(counts, requestdb.Count{WorkspaceID: 1, Hour: day*24 + i/200, ItemID: 1 + i%200, KeyID: 1 + (i+day)%4, Result: reason, Calls: 57})
+			s := c.of(sumsOf{1, day, reason})
+			s[sumHours][i/200] += 57
+			s[sumKeys][1+(i+day)%4] += 57
+			s[sumItems][1+i%200] += 57
 		}
-		err := l.db.Tx(b.Context(), func(tx *requestdb.DB) error {
-			if err := tx.AddCounts(b.Context(), counts); err != nil {
-				return err
-			}
-			return tx.AddDays(b.Context(), daysOf(counts))
-		})
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-	now := l.options.Now().Add(2 * packAfter)
-	for l.packed != overBefore(now) {
-		if err := l.pack(b.Context(), now); err != nil {
+		if err := l.db.Tx(b.Context(), func(q sqldb.Queries) error { return c.write(b.Context(), q) }); err != nil {
 			b.Fatal(err)
 		}
 	}
