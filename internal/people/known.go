@@ -73,7 +73,7 @@ func (p *People) knownTo(box *keyfile.Box, cookie string) (all []knownBrowser) {
 }
 
 // RememberBrowser returns the cookie value that marks the browser as known to a
-// signed-in user, until the user's Generation changes. kept is the current value, for
+// signed-in user, until the user's Generation changes. cookie is the current value, for
 // other users. It returns "" while the key file is not available.
 func (p *People) RememberBrowser(u User, cookie string) string {
 	box := p.box()

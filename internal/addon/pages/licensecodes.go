@@ -21,8 +21,8 @@ func (c savedCode) path() string {
 	return pathLicense + "/codes/" + strconv.FormatInt(c.ID, 10) + "/forget"
 }
 
-// keptCodes are all, the newest first.
-func keptCodes(known license.Licenses) (all []savedCode) {
+// savedCodes are all, the newest first.
+func savedCodes(known license.Licenses) (all []savedCode) {
 	for _, c := range known.Codes {
 		one := savedCode{PurchaseCode: c}
 		for _, f := range known.Files {
@@ -37,7 +37,7 @@ func keptCodes(known license.Licenses) (all []savedCode) {
 
 // codeRows is the table of kept purchase codes.
 func codeRows(known license.Licenses) (rows []frame.Row) {
-	for _, c := range keptCodes(known) {
+	for _, c := range savedCodes(known) {
 		files := frame.Muted("none")
 		if len(c.domains) > 0 {
 			files = frame.Words(strings.Join(c.domains, ", "))
@@ -57,7 +57,7 @@ func (p *Pages) oneCode(r *frame.Request) (savedCode, error) {
 	if err != nil {
 		return savedCode{}, err
 	}
-	for _, c := range keptCodes(known) {
+	for _, c := range savedCodes(known) {
 		if c.ID == id {
 			return c, nil
 		}
