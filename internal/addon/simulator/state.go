@@ -23,8 +23,8 @@ import (
 // sealPurpose is what the state is sealed for.
 const sealPurpose = "simulated store"
 
-// kept is the state as the row holds it, sealed.
-type kept struct {
+// storedState is the state as the row holds it, sealed.
+type storedState struct {
 	// Name distinguishes this store from those that were cleared.
 	Name string
 	// Ahead is how far its clock is ahead of the addon's.
@@ -38,7 +38,7 @@ type kept struct {
 
 // state is the store while it is used.
 type state struct {
-	kept
+	storedState
 	store     *playfake.Store
 	maxOrders int
 }
@@ -108,7 +108,7 @@ func (s *Service) clock(st *state) time.Time { return s.now().Add(st.Ahead) }
 
 // open opens a sealed state, empty for a new store, and adds the products that were mapped since.
 func (s *Service) open(sealed []byte, selling iap.Selling) (*state, error) {
-	st := &state{maxOrders: s.maxOrders, kept: kept{Name: strings.ToLower(rand.Text()), Buyers: map[string]string{}}}
+	st := &state{maxOrders: s.maxOrders, storedState: storedState{Name: strings.ToLower(rand.Text()), Buyers: map[string]string{}}}
 	store, err := playfake.New(playfake.Options{Package: selling.Application, Start: s.now(), Products: []playfake.Product{}})
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
@@ -119,7 +119,7 @@ func (s *Service) open(sealed []byte, selling iap.Selling) (*state, error) {
 		if err != nil {
 			return nil, fault.WithCause(fault.Conflict("simulator_lost", "The simulated store was encrypted with another key file"), err)
 		}
-		if err := json.Unmarshal(text, &st.kept); err != nil {
+		if err := json.Unmarshal(text, &st.storedState); err != nil {
 			return nil, fmt.Errorf("simulator: the stored state: %w", err)
 		}
 		if err := store.Restore(st.Store); err != nil {
@@ -222,7 +222,7 @@ func (s *Service) save(ctx context.Context, tx *addondb.DB, st *state) (err erro
 	if st.Store, err = st.store.Snapshot(); err != nil {
 		return fmt.Errorf("simulator: %w", err)
 	}
-	text, err := json.Marshal(st.kept)
+	text, err := json.Marshal(st.storedState)
 	if err != nil {
 		return fmt.Errorf("simulator: %w", err)
 	}
@@ -250,7 +250,7 @@ func (s *Service) Rename(ctx context.Context, tx *addondb.DB, user, to string) e
 	if err != nil {
 		return nil
 	}
-	var k kept
+	var k storedState
 	if err := json.Unmarshal(text, &k); err != nil {
 		return fmt.Errorf("simulator: the stored state: %w", err)
 	}
