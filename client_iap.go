@@ -46,18 +46,18 @@ func (a *answer) withDetails(err error) error {
 			Fields map[string]string `json:"fields"`
 		} `json:"details"`
 	}
-	ours, ok := errors.AsType[*Error](err)
+	apiErr, ok := errors.AsType[*Error](err)
 	if !ok || json.Unmarshal(a.body, &body) != nil {
 		return err
 	}
 	if body.Details.Reason != "" {
-		ours.Cause = errors.New(a.redact(body.Details.Reason))
+		apiErr.Cause = errors.New(a.redact(body.Details.Reason))
 	}
 	for name, problem := range body.Details.Fields {
-		if ours.Fields == nil {
-			ours.Fields = map[string]string{}
+		if apiErr.Fields == nil {
+			apiErr.Fields = map[string]string{}
 		}
-		ours.Fields[a.redact(name)] = a.redact(problem)
+		apiErr.Fields[a.redact(name)] = a.redact(problem)
 	}
 	return err
 }

@@ -95,10 +95,10 @@ func (c *Client) CheckLicense(ctx context.Context, q LicenseQuestion) (LicenseCh
 
 // withDomains adds the domains that the store says are in use to an error.
 func (a *answer) withDomains(err error) error {
-	ours, ok := errors.AsType[*Error](err)
+	apiErr, ok := errors.AsType[*Error](err)
 	var in LicenseDomains
 	if ok && a.members.Data != nil && json.Unmarshal(a.members.Data, &in) == nil {
-		ours.Data = in
+		apiErr.Data = in
 	}
 	return err
 }

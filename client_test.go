@@ -136,17 +136,17 @@ func TestAnswersAreLimited(t *testing.T) {
 
 func TestRedirectIsNotFollowed(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		elsewhere := serve(t, odd{body: validated("A")})
-		here := serve(t, odd{status: status, header: map[string]string{"Location": elsewhere.URL + "/?k=" + testKey}})
+		target := serve(t, odd{body: validated("A")})
+		here := serve(t, odd{status: status, header: map[string]string{"Location": target.URL + "/?k=" + testKey}})
 		_, err := here.once().ValidatePurchase(t.Context(), "A")
 		var redirect *RedirectError
-		if !errors.As(err, &redirect) || redirect.Status != status || redirect.Location != elsewhere.URL+"/?k=[key]" {
+		if !errors.As(err, &redirect) || redirect.Status != status || redirect.Location != target.URL+"/?k=[key]" {
 			t.Errorf("HTTP %d: got %v", status, err)
 		}
-		if err != nil && !strings.Contains(err.Error(), elsewhere.URL) {
+		if err != nil && !strings.Contains(err.Error(), target.URL) {
 			t.Errorf("HTTP %d: the error does not say where it points: %v", status, err)
 		}
-		if n := len(elsewhere.requests()); n != 0 {
+		if n := len(target.requests()); n != 0 {
 			t.Errorf("HTTP %d: the other server got %d requests", status, n)
 		}
 	}
@@ -205,11 +205,11 @@ func TestKeyStaysSecret(t *testing.T) {
 	for _, o := range echoes {
 		c := answering(t, o)
 		_, err := c.Account(t.Context())
-		_, err2 := c.ValidatePurchase(t.Context(), "A")
-		if err == nil || err2 == nil {
+		_, errValidatePurchase := c.ValidatePurchase(t.Context(), "A")
+		if err == nil || errValidatePurchase == nil {
 			t.Fatalf("%+v: no error", o)
 		}
-		noKey(t, fmt.Sprintf("%v %+v %#v %v %+v %#v", err, err, err, err2, err2, err2))
+		noKey(t, fmt.Sprintf("%v %+v %#v %v %+v %#v", err, err, err, errValidatePurchase, errValidatePurchase, errValidatePurchase))
 		var refused *Error
 		if errors.As(err, &refused) {
 			noKey(t, fmt.Sprintf("%+v %#v", *refused, refused))

@@ -33,8 +33,8 @@ func TestErrorText(t *testing.T) {
 
 func TestErrorIsFoundThroughWrapping(t *testing.T) {
 	err := fmt.Errorf("store: %w", &Error{Kind: KindUnavailable, Cause: io.ErrUnexpectedEOF})
-	var ours *Error
-	if !errors.As(err, &ours) || ours.Kind != KindUnavailable || !errors.Is(err, io.ErrUnexpectedEOF) {
+	var apiErr *Error
+	if !errors.As(err, &apiErr) || apiErr.Kind != KindUnavailable || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("neither the error nor its cause is found in %v", err)
 	}
 }

@@ -123,8 +123,8 @@ func TestPackagesImportOnlyFromLayersBelow(t *testing.T) {
 			t.Errorf("the package %q is in no layer", own)
 		}
 		for _, i := range p.Imports {
-			ours := i == module || strings.HasPrefix(i, module+"/")
-			if ours && number[inModule(i)] >= number[own] {
+			inModuleItself := i == module || strings.HasPrefix(i, module+"/")
+			if inModuleItself && number[inModule(i)] >= number[own] {
 				t.Errorf("%q may not import %q, which is in no layer below", own, inModule(i))
 			}
 		}

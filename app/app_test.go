@@ -153,8 +153,8 @@ func TestSettingsThatCanNotBeReadLeaveTheLicense(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newShop(t, tt.site)
 			started, err := app.Start(t.Context(), s.options)
-			var ours *countersign.Error
-			if !errors.As(err, &ours) || ours.Kind != countersign.KindUnavailable || ours.Cause == nil || !strings.Contains(ours.Cause.Error(), tt.reason) {
+			var apiErr *countersign.Error
+			if !errors.As(err, &apiErr) || apiErr.Kind != countersign.KindUnavailable || apiErr.Cause == nil || !strings.Contains(apiErr.Cause.Error(), tt.reason) {
 				t.Errorf("%v", err)
 			}
 			if started.License.ID != "one" || started.Settings != nil || len(s.asked) != 1 {
@@ -191,8 +191,8 @@ func TestASiteIsAnAddress(t *testing.T) {
 		s := newShop(t, answer(settings))
 		s.options.Site = site
 		_, err := app.Start(t.Context(), s.options)
-		var ours *countersign.Error
-		if !errors.As(err, &ours) || ours.Kind != countersign.KindInvalid || len(s.asked) > 0 {
+		var apiErr *countersign.Error
+		if !errors.As(err, &apiErr) || apiErr.Kind != countersign.KindInvalid || len(s.asked) > 0 {
 			t.Errorf("%q: %v", site, err)
 		}
 	}

@@ -17,8 +17,8 @@ func run(t *testing.T, of func(string) error, checks []check) {
 	for _, tt := range checks {
 		t.Run(tt.name, func(t *testing.T) {
 			err := of(tt.text)
-			var ours *countersign.Error
-			if tt.code == "" && err != nil || tt.code != "" && (!errors.As(err, &ours) || ours.Code != tt.code || ours.Kind != countersign.KindInvalid) {
+			var apiErr *countersign.Error
+			if tt.code == "" && err != nil || tt.code != "" && (!errors.As(err, &apiErr) || apiErr.Code != tt.code || apiErr.Kind != countersign.KindInvalid) {
 				t.Errorf("%q: %v, want %q", tt.text, err, tt.code)
 			}
 		})

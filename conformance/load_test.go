@@ -181,11 +181,11 @@ func (told story) live(ctx context.Context, a *addon.Addon) error {
 func (d deed) doFinally(ctx context.Context, a *addon.Addon) error {
 	for range 100 {
 		err := d.do(ctx, a)
-		ours, _ := errors.AsType[*countersign.Error](err)
+		apiErr, _ := errors.AsType[*countersign.Error](err)
 		switch {
-		case err == nil, ours != nil && ours.Code == "owned_by_other_user":
+		case err == nil, apiErr != nil && apiErr.Code == "owned_by_other_user":
 			return nil
-		case ours == nil || ours.Code != "conflict":
+		case apiErr == nil || apiErr.Code != "conflict":
 			return fmt.Errorf("%+v: %w", d, err)
 		}
 	}

@@ -25,10 +25,10 @@ var settingsCases = []conformance{
 			status, _, err := s.send("POST", "admin/app/settings", `{"settings":{"`+iap.KeyProductMap+`":`+value+`}}`, h, nil)
 			return status, err
 		}
-		first, err1 := change(otherMap)
-		second, err2 := change(`{"store":{"silver_monthly":2}}`)
-		s.check(err1)
-		s.check(err2)
+		first, errFirst := change(otherMap)
+		second, errSecond := change(`{"store":{"silver_monthly":2}}`)
+		s.check(errFirst)
+		s.check(errSecond)
 		if first != 200 || second != 412 {
 			s.t.Errorf("%d, then %d", first, second)
 		}

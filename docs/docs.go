@@ -127,7 +127,7 @@ func (l links) Transform(document *ast.Document, _ text.Reader, _ parser.Context
 		if !is || !entering {
 			return ast.WalkContinue, nil
 		}
-		if target, ours := l.target(string(link.Destination)); ours {
+		if target, own := l.target(string(link.Destination)); own {
 			link.Destination = []byte(target)
 		} else {
 			outside = append(outside, link)
@@ -144,7 +144,7 @@ func (l links) Transform(document *ast.Document, _ text.Reader, _ parser.Context
 }
 
 // target returns the URL of a link's destination, if a reader of the pages has it.
-func (l links) target(destination string) (url string, ours bool) {
+func (l links) target(destination string) (url string, own bool) {
 	if strings.HasPrefix(destination, "#") || strings.Contains(destination, "://") {
 		return destination, true
 	}

@@ -131,8 +131,8 @@ var saysWhatToDo = regexp.MustCompile(`(; use|; write|: expected) .`)
 // checkDomainError wants an error whose message is for the person who typed.
 func checkDomainError(t *testing.T, err error) {
 	t.Helper()
-	var ours *countersign.Error
-	if !errors.As(err, &ours) || ours.Kind != countersign.KindInvalid || ours.Code != "domain_invalid" || !saysWhatToDo.MatchString(ours.Message) {
+	var apiErr *countersign.Error
+	if !errors.As(err, &apiErr) || apiErr.Kind != countersign.KindInvalid || apiErr.Code != "domain_invalid" || !saysWhatToDo.MatchString(apiErr.Message) {
 		t.Errorf("%#v", err)
 	}
 }

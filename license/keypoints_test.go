@@ -59,7 +59,7 @@ func TestAKeySetRefusesKeysThatNoStoreCanHave(t *testing.T) {
 			_, made := license.NewKeySet(license.Key{ID: "a", Public: public})
 			_, read := license.ReadKeySet(fmt.Appendf(nil, `{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"a","x":%q}]}`, b64(public)))
 			for _, err := range []error{made, read} {
-				if ours, ok := errors.AsType[*countersign.Error](err); !ok || ours.Code != "key_set_invalid" {
+				if apiErr, ok := errors.AsType[*countersign.Error](err); !ok || apiErr.Code != "key_set_invalid" {
 					t.Errorf("%v", err)
 				}
 			}

@@ -96,8 +96,8 @@ func TestReadKeySet(t *testing.T) {
 				}
 				return
 			}
-			var ours *countersign.Error
-			if !errors.As(err, &ours) || ours.Kind != countersign.KindInvalid || ours.Code != "key_set_invalid" {
+			var apiErr *countersign.Error
+			if !errors.As(err, &apiErr) || apiErr.Kind != countersign.KindInvalid || apiErr.Code != "key_set_invalid" {
 				t.Errorf("%v", err)
 			}
 		})

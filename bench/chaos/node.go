@@ -50,9 +50,9 @@ func credentialOf(name string) (*syscall.Credential, error) {
 	if err != nil {
 		return nil, fmt.Errorf("PostgreSQL does not run as root: %w", err)
 	}
-	uid, err := strconv.ParseUint(account.Uid, 10, 32)
-	gid, err2 := strconv.ParseUint(account.Gid, 10, 32)
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(err, err2)
+	uid, errUID := strconv.ParseUint(account.Uid, 10, 32)
+	gid, errGID := strconv.ParseUint(account.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(errUID, errGID)
 }
 
 // asUser lets a command run as the user of the servers.

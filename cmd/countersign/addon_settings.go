@@ -101,8 +101,8 @@ func allSettings(ctx context.Context, s *addon.Addon) ([]settings.Setting, error
 
 // suggestSetting adds to an error about a setting that is not in the draft those that may have been meant.
 func suggestSetting(ctx context.Context, s *addon.Addon, key string, err error) error {
-	ours := fault.Of(err)
-	if ours == nil {
+	apiErr := fault.Of(err)
+	if apiErr == nil {
 		return err
 	}
 	draft, failed := s.Settings.Draft(ctx, operator())
@@ -113,7 +113,7 @@ func suggestSetting(ctx context.Context, s *addon.Addon, key string, err error) 
 	for i, one := range draft.List {
 		keys[i] = one.Key
 	}
-	return fault.WithMessage(ours, ours.Message+cli.DidYouMean(key, keys))
+	return fault.WithMessage(apiErr, apiErr.Message+cli.DidYouMean(key, keys))
 }
 
 func newSettingsGet(a *app) *cobra.Command {
@@ -310,7 +310,7 @@ func viewVersion(v settings.Version) versionView {
 	if v.Restored != 0 {
 		note += fmt.Sprintf(" (restored version %d)", v.Restored)
 	}
-	return versionView{v.Number, countersign.At(v.At), v.Actor, string(v.Face), v.Note, cli.NonZero(v.Restored), note}
+	return versionView{v.Number, countersign.At(v.At), v.Actor, string(v.FrontEnd), v.Note, cli.NonZero(v.Restored), note}
 }
 
 func newSettingsHistory(a *app) *cobra.Command {

@@ -135,11 +135,11 @@ func (a *app) startApp(c *cobra.Command, file string, o client.Options) error {
 	if refused, ok := errors.AsType[*license.Refusal](err); ok {
 		return cli.Fail(cli.ExitNo, refused.Code, "the app does not start: "+refused.Message)
 	}
-	ours := fault.Of(err)
-	if ours == nil || ours.Kind != countersign.KindUnavailable || c.Context().Err() != nil {
+	apiErr := fault.Of(err)
+	if apiErr == nil || apiErr.Kind != countersign.KindUnavailable || c.Context().Err() != nil {
 		return err
 	}
-	return cli.Fail(cli.ExitUnreachable, ours.Code, fmt.Sprintf("%s (%v)", ours.Message, ours.Cause))
+	return cli.Fail(cli.ExitUnreachable, apiErr.Code, fmt.Sprintf("%s (%v)", apiErr.Message, apiErr.Cause))
 }
 
 // licenseFileView is what a license file says, under the names of its claims.

@@ -122,7 +122,7 @@ type auditView struct {
 	At        countersign.Timestamp `json:"at" row:"2,WHEN (UTC),minute"`
 	Kind      string                `json:"kind"`
 	Actor     string                `json:"actor" row:"3,WHO,text"`
-	Face      string                `json:"face" row:"4,VIA"`
+	FrontEnd  string                `json:"face" row:"4,VIA"`
 	Address   string                `json:"address"`
 	Action    string                `json:"action" row:"5,ACTION"`
 	Workspace *string               `json:"-"`
@@ -138,7 +138,7 @@ type storeAuditView struct {
 	At        countersign.Timestamp `json:"at" row:"2,WHEN (UTC),minute"`
 	Kind      string                `json:"kind"`
 	Actor     string                `json:"actor" row:"3,WHO,text"`
-	Face      string                `json:"face" row:"4,VIA"`
+	FrontEnd  string                `json:"face" row:"4,VIA"`
 	Address   string                `json:"address"`
 	Action    string                `json:"action" row:"5,ACTION"`
 	Workspace *string               `json:"workspace" row:"6,WORKSPACE"`

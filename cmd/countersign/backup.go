@@ -151,7 +151,7 @@ since secrets can't be read without it. A person with both can read all secrets.
 			if made.Unrecorded != nil {
 				b.Warn("The backup was written, but the audit log has no entry of it: %s.", fault.Message(made.Unrecorded))
 			}
-			removed, err := k.Prune(ctx, operator(), backup.Place{Bucket: o.Bucket}, keep.keep())
+			removed, err := k.Prune(ctx, operator(), backup.Destination{Bucket: o.Bucket}, keep.keep())
 			for _, f := range removed {
 				b.Say("Removed %s.", cli.Safe(f.Path))
 			}

@@ -27,7 +27,7 @@ func (b backupCommands) list() *cobra.Command {
 	flags.registerFrom(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return b.reading(c, flags, "", func(s *backup.Service, _ location, from backup.Source) error {
-			list, err := s.List(c.Context(), backup.Place{Bucket: from.Bucket})
+			list, err := s.List(c.Context(), backup.Destination{Bucket: from.Bucket})
 			var verified []backup.Verification
 			if len(list) > 0 {
 				verified = b.verified(c)

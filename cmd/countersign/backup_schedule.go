@@ -147,7 +147,7 @@ type scheduleView struct {
 // viewSchedule is the view of a schedule of a service whose backups are in a folder by default.
 func viewSchedule(s backup.Schedule, folder string) scheduleView {
 	v := scheduleView{
-		Active: s.Active, At: s.At, Out: s.Place, Recipients: append([]string{}, s.Recipients...), Encrypted: len(s.Recipients) > 0, KeyFile: s.KeyFile,
+		Active: s.Active, At: s.At, Out: s.Destination, Recipients: append([]string{}, s.Recipients...), Encrypted: len(s.Recipients) > 0, KeyFile: s.KeyFile,
 		Keep: int64(s.Keep.Count), KeepDays: int64(s.Keep.Age / (24 * time.Hour)), Keeps: "all",
 		Started: countersign.At(s.StartedAt), Succeeded: countersign.At(s.SucceededAt), File: s.File, Failed: countersign.At(s.FailedAt), Failure: s.Failure,
 	}

@@ -23,9 +23,9 @@ func damagedBackup(err error) error {
 // notVerified ends a verification with the exit code of a check that says no, also for a backup of
 // another service, and for one that the given identity does not open.
 func (b backupCommands) notVerified(err error, identity bool) error {
-	ours := fault.Of(err)
-	if ours != nil && (ours.Code == "other_service" || ours.Code == backup.CodeEncrypted && identity) {
-		return cli.Fail(cli.ExitNo, ours.Code, ours.Message)
+	apiErr := fault.Of(err)
+	if apiErr != nil && (apiErr.Code == "other_service" || apiErr.Code == backup.CodeEncrypted && identity) {
+		return cli.Fail(cli.ExitNo, apiErr.Code, apiErr.Message)
 	}
 	return damagedBackup(err)
 }

@@ -73,11 +73,11 @@ func complete[S io.Closer](a *app, l locationFlags, find finder[S], prepare func
 
 // first completes the first argument of a command alone.
 func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
-	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return complete(c, args, typed)
+		return complete(c, args, toComplete)
 	}
 }
 

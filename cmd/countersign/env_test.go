@@ -87,8 +87,8 @@ func TestSecretsComeFromFiles(t *testing.T) {
 	dir := shop(t)
 	key := filepath.Join(dir, "countersign.key")
 	text := must.Get(os.ReadFile(key))(t)
-	elsewhere := filepath.Join(t.TempDir(), "key")
-	must.Do(t, os.Rename(key, elsewhere))
+	otherFile := filepath.Join(t.TempDir(), "key")
+	must.Do(t, os.Rename(key, otherFile))
 	url := writeFile(t, "postgres://nobody:hunter2@127.0.0.1:1/none\n")
 	tests := []struct {
 		name string
@@ -97,11 +97,11 @@ func TestSecretsComeFromFiles(t *testing.T) {
 		want string
 	}{
 		{"the key file's text", environment{envKey: string(text)}, cli.ExitOK, ""},
-		{"the key file by name", environment{envKey + "_FILE": elsewhere}, cli.ExitOK, ""},
+		{"the key file by name", environment{envKey + "_FILE": otherFile}, cli.ExitOK, ""},
 		{"neither", environment{}, cli.ExitConflict, "is missing"},
 		{"another key", environment{envKey: "countersign-key-1:" + strings.Repeat("A", 43)}, cli.ExitConflict, "belongs to the one named"},
 		{"no key at all", environment{envKey: "hunter2"}, cli.ExitConflict, "not a key file"},
-		{"both", environment{envKey: string(text), envKey + "_FILE": elsewhere}, cli.ExitUsage, "COUNTERSIGN_KEY and COUNTERSIGN_KEY_FILE are both set"},
+		{"both", environment{envKey: string(text), envKey + "_FILE": otherFile}, cli.ExitUsage, "COUNTERSIGN_KEY and COUNTERSIGN_KEY_FILE are both set"},
 		{"both for the database", environment{envDB: "postgres://h/d", envDB + "_FILE": url}, cli.ExitUsage, "COUNTERSIGN_DB and COUNTERSIGN_DB_FILE are both set"},
 		{"a file that is not there", environment{envKey + "_FILE": "/nowhere"}, cli.ExitUsage, "COUNTERSIGN_KEY_FILE: /nowhere can't be read"},
 		{"the database by name of a file", environment{envDB + "_FILE": url, envKey: string(text)}, cli.ExitUnreachable, "can't be reached"},

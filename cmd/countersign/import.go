@@ -102,9 +102,9 @@ func (a *app) importFile(ctx context.Context, s *store.Store, file io.ReadSeeker
 		return err
 	}
 	progress, read := a.readingProgress(about.size)
-	told := 0
+	printed := 0
 	o.Progress, o.Bad = read, func(line int, reason string, raw []byte) {
-		if told++; told <= maxToldLines {
+		if printed++; printed <= maxToldLines {
 			progress.clear()
 			fmt.Fprintf(a.Err, "line %d: %s\n", line, cli.Safe(reason))
 		}
@@ -116,7 +116,7 @@ func (a *app) importFile(ctx context.Context, s *store.Store, file io.ReadSeeker
 	if err != nil {
 		return err
 	}
-	if more := told - maxToldLines; more > 0 {
+	if more := printed - maxToldLines; more > 0 {
 		a.Say("%s not printed", cli.Count(more, "other bad line is", "other bad lines are"))
 	}
 	if err := a.printImport(report, bad, o.DryRun); err != nil {

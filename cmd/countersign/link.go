@@ -44,12 +44,12 @@ func (l locationFlags) setupLink(url, token string) string { return url + l.sign
 // signInLink is the address at which a token signs somebody in.
 func (l locationFlags) signInLink(url, token string) string { return url + l.signIn + "/link#" + token }
 
-// newSetupLink returns the command that prints a set-up link, which create makes. kept says where the token is kept.
-func newSetupLink[S any](a *app, of locationFlags, open opener[S], kept string, create func(context.Context, S) (token string, expires time.Time, err error)) *cobra.Command {
+// newSetupLink returns the command that prints a set-up link, which create makes. tokenPlace says where the token is kept.
+func newSetupLink[S any](a *app, of locationFlags, open opener[S], tokenPlace string, create func(context.Context, S) (token string, expires time.Time, err error)) *cobra.Command {
 	return onLink(a, of, &cobra.Command{
 		Use: "setup-link", Short: "Print a new link that creates the first administrator; it works once, within 24 hours", Args: cli.Args(),
 		Long: `Print a new link that creates the first administrator. It works once, expires after 24 hours,
-and replaces earlier links.` + kept + `
+and replaces earlier links.` + tokenPlace + `
 
 The link leads to --base-url, or to the server that runs on the data folder.`,
 		Example: "  " + of.command + " setup-link",

@@ -300,7 +300,7 @@ func (a *app) printCheck(found validation.Check, answer []byte) error {
 // apiAnswer is what the API of a store at the URL base answers a secret key of the
 // purchase's workspace, by the same rule.
 func apiAnswer(ctx context.Context, s *store.Store, found validation.Check, base string) ([]byte, error) {
-	key := people.Actor{Kind: people.KindKey, Face: people.FaceCommand, Workspace: found.Purchase.WorkspaceID, Secret: true}
+	key := people.Actor{Kind: people.KindKey, FrontEnd: people.FrontEndCommand, Workspace: found.Purchase.WorkspaceID, Secret: true}
 	valid, err := s.Validation.Validate(ctx, key, found.Purchase.Code)
 	if refused := fault.Of(err); refused != nil && refused.Kind == countersign.KindNotFound {
 		return countersign.EncodeJSON(struct {

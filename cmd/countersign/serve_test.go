@@ -318,9 +318,9 @@ func TestServersKeepTheirLimits(t *testing.T) {
 func TestAServerGoesOnWithoutAReaderOfItsLog(t *testing.T) {
 	t.Parallel()
 	server := exec.CommandContext(t.Context(), program, "store", "serve", "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--fail-limit", "0", "--log", "text", "--json", "--data", shop(t))
-	stdout, err1 := server.StdoutPipe()
-	stderr, err2 := server.StderrPipe()
-	must.Do(t, errors.Join(err1, err2, server.Start()))
+	stdout := must.Get(server.StdoutPipe())(t)
+	stderr := must.Get(server.StderrPipe())(t)
+	must.Do(t, server.Start())
 	var said map[string]string
 	must.Do(t, json.NewDecoder(stdout).Decode(&said))
 	must.Do(t, errors.Join(stdout.Close(), stderr.Close()))

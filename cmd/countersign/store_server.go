@@ -91,17 +91,17 @@ func (s *storeServer) open(ctx context.Context, at location) (err error) {
 
 // run serves the JSON API, with the pages behind it, until ctx ends.
 func (s *storeServer) run(ctx context.Context) error {
-	limits := limit.NewGuard(limit.Options{Failures: s.options.failLimit, Name: s.store.LimitName, Now: s.app.Now})
-	s.store.ShareLimits(ctx, limits)
-	guard := web.NewGuard(limits)
+	guesses := limit.NewGuesses(limit.Options{Failures: s.options.failLimit, Name: s.store.LimitName, Now: s.app.Now})
+	s.store.ShareLimits(ctx, guesses)
+	limits := web.NewRateLimits(guesses)
 	framed, base, err := s.newFrame(pages.FrameOptions(s.store), api.OpenAPI)
 	if err != nil {
 		return err
 	}
 	o := api.Options{
-		BaseURL: s.options.baseURL, Guard: guard, TrustedProxies: s.options.proxies,
+		BaseURL: s.options.baseURL, Limits: limits, TrustedProxies: s.options.proxies,
 		Pages: func(console http.Handler) http.Handler {
-			return pages.New(pages.Options{Store: s.store, Frame: framed, Guard: guard, BaseURL: s.options.baseURL, API: console})
+			return pages.New(pages.Options{Store: s.store, Frame: framed, Limits: limits, BaseURL: s.options.baseURL, API: console})
 		},
 		Log: s.log, Access: s.access, Now: s.app.Now, Metrics: s.newMetrics(),
 	}

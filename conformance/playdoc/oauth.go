@@ -98,11 +98,11 @@ func (p *Play) checkGrant(r *http.Request) (code, description string) {
 	}
 	now := p.now()
 	audience, err := url.Parse(claims.Audience)
-	ours := err == nil && audience.Host == r.Host && audience.Path == r.URL.Path
+	forThisServer := err == nil && audience.Host == r.Host && audience.Path == r.URL.Path
 	switch {
 	case claims.Issuer != accountEmail:
 		return "invalid_grant", "No such account."
-	case !ours && claims.Audience != googleToken:
+	case !forThisServer && claims.Audience != googleToken:
 		return "invalid_grant", "The audience is not the token endpoint."
 	case !now.Before(time.Unix(claims.Expires, 0)), time.Unix(claims.Issued, 0).After(now.Add(5 * time.Minute)), claims.Expires-claims.Issued > 3600:
 		return "invalid_grant", "The assertion is not of now, or is valid for more than 60 minutes."

@@ -14,10 +14,10 @@ import (
 
 func TestNoActIsWrittenThatIsInNoList(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
-		guard := &access.Guard{Gate: instance.NewGate(keyfile.Addon), Now: f.Clock.Now}
+		control := &access.Control{Gate: instance.NewGate(keyfile.Addon), Now: f.Clock.Now}
 		before := len(f.Audits(t))
 		err := f.DB().Tx(t.Context(), func(tx *addondb.DB) error {
-			return guard.Audit(t.Context(), tx, operator, people.Event{Action: "settings.forget"})
+			return control.Audit(t.Context(), tx, operator, people.Event{Action: "settings.forget"})
 		})
 		if err == nil || !strings.Contains(err.Error(), `the action "settings.forget" is not in the list`) {
 			t.Errorf("%v", err)

@@ -66,7 +66,7 @@ type Addon struct {
 	Simulator   *simulator.Service
 	Events      *events.Service
 
-	guard    *access.Guard
+	access   *access.Control
 	db       *addondb.DB
 	sender   *hook.Sender
 	requests requests
@@ -84,18 +84,18 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 		return nil, err
 	}
 	o.Options = i.Options
-	a := &Addon{Instance: i, db: addondb.New(i.Database), now: o.Now, log: o.Log, guard: &access.Guard{Gate: i.Gate, Now: o.Now}, sender: hook.New(o.AllowPrivate, o.Version, o.Now)}
+	a := &Addon{Instance: i, db: addondb.New(i.Database), now: o.Now, log: o.Log, access: &access.Control{Gate: i.Gate, Now: o.Now}, sender: hook.New(o.AllowPrivate, o.Version, o.Now)}
 	var watchers [5]sqldb.Watcher
-	a.Numbers = numbers.New(a.db, a.guard)
-	a.Credentials, watchers[0] = credential.New(a.db, a.guard, o.Log)
-	a.Licenses = license.New(a.db, a.guard, i.People, o.AllowPrivate, o.Log)
-	a.IAP, watchers[1] = iap.New(a.db, a.guard, o.Log)
-	a.Settings, watchers[2] = settings.New(a.db, a.guard, a.IAP, o.Log)
+	a.Numbers = numbers.New(a.db, a.access)
+	a.Credentials, watchers[0] = credential.New(a.db, a.access, o.Log)
+	a.Licenses = license.New(a.db, a.access, i.People, o.AllowPrivate, o.Log)
+	a.IAP, watchers[1] = iap.New(a.db, a.access, o.Log)
+	a.Settings, watchers[2] = settings.New(a.db, a.access, a.IAP, o.Log)
 	a.Events, watchers[3] = events.New(a.db, events.Options{
-		Guard: a.guard, Queue: i.Jobs, Sender: a.sender, AllowPrivate: o.AllowPrivate, Lookup: net.DefaultResolver.LookupNetIP, Log: o.Log,
+		Access: a.access, Queue: i.Jobs, Sender: a.sender, AllowPrivate: o.AllowPrivate, Lookup: net.DefaultResolver.LookupNetIP, Log: o.Log,
 	})
 	a.Setup, watchers[4] = setup.New(setup.Options{
-		Version: o.Version, Instance: i, DB: a.db, Guard: a.guard, Settings: a.Settings, IAP: a.IAP, Credentials: a.Credentials, Licenses: a.Licenses, Log: o.Log,
+		Version: o.Version, Instance: i, DB: a.db, Access: a.access, Settings: a.Settings, IAP: a.IAP, Credentials: a.Credentials, Licenses: a.Licenses, Log: o.Log,
 	})
 	for _, w := range watchers {
 		i.Database.Watch(w)
@@ -106,8 +106,8 @@ func Open(ctx context.Context, o Options) (*Addon, error) {
 
 // openMembers opens the memberships with the two stores that they ask; playURL is that of [Options].
 func (a *Addon) openMembers(playURL string) {
-	a.Members = membership.New(membership.Options{DB: a.db, Guard: a.guard, IAP: a.IAP, Events: a.Events, PlayURL: playURL, Log: a.log})
-	a.Simulator = simulator.New(simulator.Options{DB: a.db, Guard: a.guard, Selling: a.IAP.Selling, Members: a.Members, Events: a.Events, Log: a.log})
+	a.Members = membership.New(membership.Options{DB: a.db, Access: a.access, IAP: a.IAP, Events: a.Events, PlayURL: playURL, Log: a.log})
+	a.Simulator = simulator.New(simulator.Options{DB: a.db, Access: a.access, Selling: a.IAP.Selling, Members: a.Members, Events: a.Events, Log: a.log})
 	a.Members.Handle(a.Instance.Jobs)
 	a.Simulator.Handle(a.Instance.Jobs)
 	a.Instance.Database.Watch(a.Members.Watcher())

@@ -26,7 +26,7 @@ func (a *Addon) diagnose(ctx context.Context, quick bool) []health.Finding {
 		}
 		return append(findings, health.Of("set-up", err, "Apps get no settings and nobody can sign in.", fix))
 	}
-	findings = append(findings, health.UnusedKeyFile(a.Instance.Location, a.guard.Box())...)
+	findings = append(findings, health.UnusedKeyFile(a.Instance.Location, a.access.Box())...)
 	for _, one := range []struct {
 		name  string
 		check func(context.Context) (health.Finding, error)
@@ -38,7 +38,7 @@ func (a *Addon) diagnose(ctx context.Context, quick bool) []health.Finding {
 		findings = append(findings, examine(ctx, one.name, one.check))
 	}
 	findings = append(findings, a.Members.CheckPlayURL()...)
-	return append(findings, a.Instance.ExamineAudit(ctx, a.guard.Box()))
+	return append(findings, a.Instance.ExamineAudit(ctx, a.access.Box()))
 }
 
 // examine runs one check; one that can't be made is a finding.

@@ -16,7 +16,7 @@ type Figures struct {
 
 // Measure reads the figures for metrics.
 func (a *Addon) Measure(ctx context.Context) (f Figures, err error) {
-	if err = a.guard.Ready(); err != nil {
+	if err = a.access.Ready(); err != nil {
 		return f, err
 	}
 	if f.Members, err = a.Members.Measure(ctx); err != nil {

@@ -107,7 +107,7 @@ func (a *Addon) Rekey(ctx context.Context, actor people.Actor) (RekeyPlan, error
 				return err
 			}
 		}
-		if err := simulator.Reseal(ctx, tx, old, fresh, a.guard.Timestamp()); err != nil {
+		if err := simulator.Reseal(ctx, tx, old, fresh, a.access.Timestamp()); err != nil {
 			return err
 		}
 		return a.Events.ResealWebhooks(ctx, tx, old, fresh)

@@ -54,7 +54,7 @@ func newRekeyable(t *testing.T, f *addontest.Fixture) *rekeyable {
 	}
 	u, err := f.Instance.People.CreateAdministrator(ctx, operator, adminEmail, adminPassword)
 	must.Do(t, err)
-	ana := people.Actor{Kind: people.KindUser, ID: adminEmail, User: u.ID, Administrator: true, Face: people.FacePage, Addr: client}
+	ana := people.Actor{Kind: people.KindUser, ID: adminEmail, User: u.ID, Administrator: true, FrontEnd: people.FrontEndPage, Addr: client}
 	begun, err := f.Instance.People.BeginTOTP(ctx, ana, adminPassword, "Countersign")
 	must.Do(t, err)
 	r.totpSecret = begun.Secret

@@ -23,8 +23,8 @@ const (
 	addresses                      // how many there are
 )
 
-// kept names the addresses in the database.
-func (a Address) kept() string { return [addresses]string{"settings", "iap"}[a] }
+// column names the addresses in the database.
+func (a Address) column() string { return [addresses]string{"settings", "iap"}[a] }
 
 // requestsKept is how long the hours' counts are kept, requestsShown how far back
 // they are added up.
@@ -49,13 +49,13 @@ func (a *Addon) NoteRequest(of Address) { a.requests[of].Add(1) }
 // one among them. Those of this process count at once, those of others once they
 // have written them.
 func (a *Addon) Requests(ctx context.Context, actor people.Actor) (Requests, error) {
-	if err := a.guard.May(actor, access.ManageSite); err != nil {
+	if err := a.access.May(actor, access.ManageSite); err != nil {
 		return Requests{}, err
 	}
 	since := sqldb.Time{Time: a.hour().Add(time.Hour - requestsShown)}
 	var counts [addresses]int64
 	for of := range addresses {
-		written, err := a.db.Requests(ctx, since, of.kept())
+		written, err := a.db.Requests(ctx, since, of.column())
 		if err != nil {
 			return Requests{}, err
 		}
@@ -70,7 +70,7 @@ func (a *Addon) hour() time.Time { return a.now().UTC().Truncate(time.Hour) }
 // writeRequests adds what was counted since the last time to the running hour.
 // What can't be written now is kept for the next time.
 func (a *Addon) writeRequests(ctx context.Context) {
-	if a.guard.Ready() != nil {
+	if a.access.Ready() != nil {
 		return // the tables may be older than the counts
 	}
 	var taken [addresses]int64
@@ -86,7 +86,7 @@ func (a *Addon) writeRequests(ctx context.Context) {
 			if taken[of] == 0 {
 				continue
 			}
-			if err := tx.AddRequests(ctx, sqldb.Time{Time: a.hour()}, of.kept(), taken[of]); err != nil {
+			if err := tx.AddRequests(ctx, sqldb.Time{Time: a.hour()}, of.column(), taken[of]); err != nil {
 				return err
 			}
 		}

@@ -10,11 +10,11 @@ import (
 
 // State returns how far the addon was set up when that was last read, "" when it is not known
 // yet.
-func (a *Addon) State() access.State { return a.guard.State() }
+func (a *Addon) State() access.State { return a.access.State() }
 
 // Installed reports whether an update has run, so that there are users, settings
 // and credentials.
-func (a *Addon) Installed() bool { return a.guard.Installed() }
+func (a *Addon) Installed() bool { return a.access.Installed() }
 
 // Prepare is [setup.Service.Prepare]. Commands that need an addon call it after [Open]; a server
 // calls [Addon.Run], which waits for it.

@@ -15,10 +15,10 @@ import (
 )
 
 func TestAnEncryptedBackupNeedsItsIdentity(t *testing.T) {
-	identity, err1 := age.GenerateX25519Identity()
-	other, err2 := age.GenerateX25519Identity()
-	if err1 != nil || err2 != nil {
-		t.Fatal(err1, err2)
+	identity, errIdentity := age.GenerateX25519Identity()
+	other, errOther := age.GenerateX25519Identity()
+	if errIdentity != nil || errOther != nil {
+		t.Fatal(errIdentity, errOther)
 	}
 	p := at(t, template.New(t, dbtest.SQLite))
 	to := must.Get(backup.ParseRecipient(identity.Recipient().String()))(t)

@@ -70,7 +70,7 @@ func TestABackupOfAClockThatWasAheadDoesNotTakeThePlaceOfLaterOnes(t *testing.T)
 		s.now = noon.AddDate(0, 0, day)
 		must.Do(t, s.store.Instance.Backups.FollowClock(t.Context()))
 		s.run(true)
-		left := s.files(backup.Place{})
+		left := s.files(backup.Destination{})
 		if len(left) != 2 || left[0].Path != ahead || left[1].Path != s.schedule().File || !left[1].CreatedAt.Equal(s.now) {
 			t.Errorf("day %d: files %+v", day, left)
 		}

@@ -54,18 +54,18 @@ func TestABackupNamesTheUploadedFilesThatItLacks(t *testing.T) {
 	t.Parallel()
 	template.Engines(t, func(t *testing.T, db dbtest.DB) {
 		t.Parallel()
-		folder, elsewhere := filepath.Join(db.Dir, "media", "public"), t.TempDir()
+		folder, moved := filepath.Join(db.Dir, "media", "public"), t.TempDir()
 		with(t, db, func(ctx context.Context, s *store.Store) error {
 			replaced, avatar, cover := upload(ctx, t, s, media.Avatar), upload(ctx, t, s, media.Avatar), upload(ctx, t, s, media.Cover)
 			if err := s.Media.Sweep(ctx); err != nil { // it notes that nothing refers to the first one
 				return err
 			}
-			rename(t, filepath.Join(folder, replaced), filepath.Join(elsewhere, replaced))
+			rename(t, filepath.Join(folder, replaced), filepath.Join(moved, replaced))
 			if made := backUp(ctx, t, s); made.Info.Manifest.Media.Count != 3 { // with the one that no row names
 				t.Errorf("without a file that will be removed: %d files", made.Info.Manifest.Media.Count)
 			}
 			whole := backUp(ctx, t, s)
-			rename(t, filepath.Join(folder, cover), filepath.Join(elsewhere, cover))
+			rename(t, filepath.Join(folder, cover), filepath.Join(moved, cover))
 			missing := blob.Lack{Key: "public/" + cover, Why: "missing"}
 			backUp(ctx, t, s, missing)
 			spoil(t, filepath.Join(folder, avatar))
@@ -76,11 +76,11 @@ func TestABackupNamesTheUploadedFilesThatItLacks(t *testing.T) {
 				t.Errorf("verified: lacks %v, %v", info.Lacks, err)
 			}
 			wantRecorded(ctx, t, s, lacking, info)
-			rename(t, folder, filepath.Join(elsewhere, "public")) // a disk that is not mounted has none of its folders
+			rename(t, folder, filepath.Join(moved, "public")) // a disk that is not mounted has none of its folders
 			_, err = s.Instance.Backups.Create(ctx, operator, backup.CreateOptions{})
 			wantCode(t, err, countersign.KindUnavailable, backup.CodeFilesMissing)
 			_, err = s.Instance.Backups.Create(ctx, operator, backup.CreateOptions{NoMedia: true})
-			rename(t, filepath.Join(elsewhere, "public"), folder)
+			rename(t, filepath.Join(moved, "public"), folder)
 			wantHealed(t, db, whole, filepath.Join(folder, avatar), filepath.Join(folder, cover))
 			return err
 		})

@@ -112,7 +112,7 @@ func (k *Keeper) RecordVerification(ctx context.Context, a people.Actor, from So
 // Prune removes backups of the database from a place and returns them: those that are neither among
 // the newest nor young enough. The newest one stays, and so does the newest that was verified. Other
 // files stay, also backups that belong to another key file.
-func (k *Keeper) Prune(ctx context.Context, a people.Actor, in Place, keep Keep) ([]File, error) {
+func (k *Keeper) Prune(ctx context.Context, a people.Actor, in Destination, keep Keep) ([]File, error) {
 	if err := k.May(a); err != nil {
 		return nil, err
 	}

@@ -26,23 +26,23 @@ type File struct {
 	nth int
 }
 
-// Place is where backups are: a bucket, or a folder, "" for the one in the data folder.
-type Place struct {
+// Destination is where backups are: a bucket, or a folder, "" for the one in the data folder.
+type Destination struct {
 	Folder string
 	Bucket *blob.Bucket
 }
 
 // recordedName names a file of the place in records.
-func (p Place) recordedName(f File) string {
+func (p Destination) recordedName(f File) string {
 	return Source{File: f.Path, Bucket: p.Bucket}.recordedName()
 }
 
 // folder is the folder of a place that is not a bucket.
-func (s *Service) folder(in Place) string { return cmp.Or(in.Folder, s.Folder()) }
+func (s *Service) folder(in Destination) string { return cmp.Or(in.Folder, s.Folder()) }
 
 // List lists the backups of a service in a place, also those of other stores or addons that share
 // it. The newest comes first.
-func (s *Service) List(ctx context.Context, in Place) (list []File, err error) {
+func (s *Service) List(ctx context.Context, in Destination) (list []File, err error) {
 	add := func(path, name string, size int64) {
 		if n, ok := parseFileName(name); ok && n.service == s.Location.Service {
 			list = append(list, File{Path: path, Size: size, CreatedAt: n.at, Key: n.key, Encrypted: n.encrypted, nth: n.nth})

@@ -17,7 +17,7 @@ func TestOfOneSecondTheLastBackupIsTheNewest(t *testing.T) {
 	dir := t.TempDir()
 	bucket := must.Get(backup.OpenBucket("file://" + filepath.ToSlash(dir)))(t)
 	defer bucket.Close()
-	for name, in := range map[string]backup.Place{"in a folder": {}, "in a bucket": {Bucket: bucket}} {
+	for name, in := range map[string]backup.Destination{"in a folder": {}, "in a bucket": {Bucket: bucket}} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, template.New(t, dbtest.SQLite))
 			create := func() string {

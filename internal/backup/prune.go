@@ -24,7 +24,7 @@ func (k Keep) all() bool { return k.Count <= 0 && k.Age <= 0 }
 // own lists the backups in a place that belong to the key file of the database and are not later than
 // now. Others in it may be those of another store, or were named by a clock that was ahead: they would
 // count as the newest for as long as that was.
-func (k *Keeper) own(ctx context.Context, in Place) ([]File, error) {
+func (k *Keeper) own(ctx context.Context, in Destination) ([]File, error) {
 	name, now := keyfile.KeyName(k.Box().Check()), k.Service.Now()
 	list, err := k.Service.List(ctx, in)
 	return slices.DeleteFunc(list, func(f File) bool { return f.Key != name || f.CreatedAt.After(now) }), err
@@ -33,7 +33,7 @@ func (k *Keeper) own(ctx context.Context, in Place) ([]File, error) {
 // remove removes backups from a list of those in a place, the newest first, and returns them: those
 // that are neither among the newest nor young enough. The newest always stays, and so do those
 // that spared names as records do.
-func (s *Service) remove(ctx context.Context, in Place, list []File, keep Keep, spared []string) (removed []File, err error) {
+func (s *Service) remove(ctx context.Context, in Destination, list []File, keep Keep, spared []string) (removed []File, err error) {
 	for i, f := range list {
 		if err != nil || i < max(keep.Count, 1) || s.Now().Sub(f.CreatedAt) < keep.Age || slices.Contains(spared, in.recordedName(f)) {
 			continue
@@ -52,7 +52,7 @@ func (s *Service) remove(ctx context.Context, in Place, list []File, keep Keep, 
 
 // prune removes old backups of the database from a place, and their records. It spares the newest
 // one that was verified, and the newest of these that lacks no uploaded file.
-func (k *Keeper) prune(ctx context.Context, in Place, keep Keep) ([]File, error) {
+func (k *Keeper) prune(ctx context.Context, in Destination, keep Keep) ([]File, error) {
 	if keep.all() {
 		return nil, nil
 	}
@@ -82,7 +82,7 @@ func (k *Keeper) prune(ctx context.Context, in Place, keep Keep) ([]File, error)
 
 // newestVerified names the newest backup in a list that was verified and is whole, and the newest of
 // these that lacks no uploaded file.
-func (k *Keeper) newestVerified(ctx context.Context, in Place, there []File) (names []string, err error) {
+func (k *Keeper) newestVerified(ctx context.Context, in Destination, there []File) (names []string, err error) {
 	records, err := Verifications(ctx, k.DB.Queries())
 	for _, v := range records {
 		if !v.whole() || !slices.ContainsFunc(there, func(f File) bool { return in.recordedName(f) == v.File }) {

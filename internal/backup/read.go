@@ -23,10 +23,10 @@ import (
 
 // What a reader accepts at most, so that a small file can't fill memory or the disk.
 const (
-	maxJSON    = 4 << 20
-	maxChunk   = 64 << 20
-	maxKeyFile = 4 << 10
-	maxMedium  = 64 << 30
+	maxJSON         = 4 << 20
+	maxChunk        = 64 << 20
+	maxKeyFile      = 4 << 10
+	maxUploadedFile = 64 << 30
 	// maxRatio is how many times larger than the file its content may be, above freeBytes.
 	maxRatio  = 500
 	freeBytes = 64 << 20
@@ -142,7 +142,7 @@ func (r *Reader) advance() error {
 	case strings.HasPrefix(h.Name, tablesFolder):
 		limit = maxChunk
 	case strings.HasPrefix(h.Name, mediaFolder):
-		limit = maxMedium
+		limit = maxUploadedFile
 	case h.Name == keyMember:
 		limit = maxKeyFile
 	}

@@ -53,7 +53,7 @@ func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err 
 	if err := keyfile.MakeFolder(s.Location.Dir); err != nil {
 		return done, err
 	}
-	before, kept, err := s.backUpFirst(ctx)
+	before, damaged, err := s.backUpFirst(ctx)
 	if err != nil {
 		return done, err
 	}
@@ -61,20 +61,22 @@ func (s *Service) Restore(ctx context.Context, from Source) (done Restored, err 
 	s.step("read")
 	done.Aside, err = sqldb.Replace(ctx, s.Database, r.Header.build(func(l sqldb.Load) error {
 		done.Info, err = s.load(ctx, from, r, l, files{
-			medium:  func(want blob.Expected, size int64, from io.Reader) error { return s.addMedium(ctx, want, size, from) },
+			uploadedFile: func(want blob.Expected, size int64, from io.Reader) error {
+				return s.addUploadedFile(ctx, want, size, from)
+			},
 			keyFile: func(text string) error { return s.stageKey(r.Header, text) },
 		})
 		s.step("loaded")
 		return err
 	}))
 	if err != nil {
-		if kept != "" && !dropName(kept, s.Database.Path) {
-			done.Aside = append(done.Aside, kept)
+		if damaged != "" && !dropName(damaged, s.Database.Path) {
+			done.Aside = append(done.Aside, damaged)
 		}
 		return done, unfit(err)
 	}
-	if kept != "" && !slices.Contains(done.Aside, kept) {
-		done.Aside = append(done.Aside, kept)
+	if damaged != "" && !slices.Contains(done.Aside, damaged) {
+		done.Aside = append(done.Aside, damaged)
 	}
 	s.step("replaced")
 	box, err := s.Location.FinishReplace(r.Header.Key)
@@ -108,9 +110,9 @@ func (s *Service) finishRekey(ctx context.Context) error {
 
 // dropName removes a name of a file if the file still has the other one.
 func dropName(name, other string) bool {
-	one, err1 := os.Stat(name)
-	two, err2 := os.Stat(other)
-	return err1 == nil && err2 == nil && os.SameFile(one, two) && os.Remove(name) == nil
+	one, errOne := os.Stat(name)
+	two, errTwo := os.Stat(other)
+	return errOne == nil && errTwo == nil && os.SameFile(one, two) && os.Remove(name) == nil
 }
 
 func (s *Service) step(name string) {
@@ -165,7 +167,7 @@ func (s *Service) stageKey(h Header, text string) error {
 
 // backUpFirst backs up what is there. A SQLite file that is too damaged for that is kept under
 // another name.
-func (s *Service) backUpFirst(ctx context.Context) (file, kept string, err error) {
+func (s *Service) backUpFirst(ctx context.Context) (file, damaged string, err error) {
 	o := s.Database
 	o.NoCreate = true
 	db, err := sqldb.Open(ctx, o)
@@ -185,15 +187,15 @@ func (s *Service) backUpFirst(ctx context.Context) (file, kept string, err error
 		file = made.File
 	}
 	if fault.HasCode(err, sqldb.CodeDamaged) {
-		kept, err = sqldb.KeepDamaged(s.Database.Path)
-		return "", kept, err
+		damaged, err = sqldb.KeepDamaged(s.Database.Path)
+		return "", damaged, err
 	}
 	return file, "", err
 }
 
-// addMedium adds an uploaded file unless it is there as it was uploaded, or was not compared and has the same size. A name
+// addUploadedFile adds an uploaded file unless it is there as it was uploaded, or was not compared and has the same size. A name
 // is never used for another content.
-func (s *Service) addMedium(ctx context.Context, want blob.Expected, size int64, from io.Reader) error {
+func (s *Service) addUploadedFile(ctx context.Context, want blob.Expected, size int64, from io.Reader) error {
 	if s.Media == nil {
 		return nil
 	}

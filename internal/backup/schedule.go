@@ -38,9 +38,9 @@ type Settings struct {
 // Schedule is the settings of scheduled backups, and the record of what was done.
 type Schedule struct {
 	Settings
-	// Place names Out without the parameters of a URL.
-	Place  string `json:"place"`
-	Sealed []byte `json:"sealed"`
+	// Destination names Out without the parameters of a URL.
+	Destination string `json:"place"`
+	Sealed      []byte `json:"sealed"`
 	// Due is the time by the settings, and Next when the next one begins: after a failure, earlier.
 	Due  time.Time `json:"due"`
 	Next time.Time `json:"next"`
@@ -86,7 +86,7 @@ func (k *Keeper) SetSchedule(ctx context.Context, a people.Actor, change func(*S
 	if err := k.May(a); err != nil {
 		return s, err
 	}
-	if err := k.tryPlace(ctx, change); err != nil {
+	if err := k.tryDestination(ctx, change); err != nil {
 		return s, err
 	}
 	err = k.DB.Tx(ctx, func(tx sqldb.Queries) error {
@@ -98,7 +98,7 @@ func (k *Keeper) SetSchedule(ctx context.Context, a people.Actor, change func(*S
 		}
 		before := s.Settings
 		change(&s.Settings)
-		if s.Place, err = s.check(ctx); err != nil {
+		if s.Destination, err = s.check(ctx); err != nil {
 			return err
 		}
 		if s.Out != before.Out { // the file is in the earlier place
@@ -132,8 +132,8 @@ func (k *Keeper) SetSchedule(ctx context.Context, a people.Actor, change func(*S
 	return s, err
 }
 
-// tryPlace is an error when a change switches backups on, and their place can't be written.
-func (k *Keeper) tryPlace(ctx context.Context, change func(*Settings)) error {
+// tryDestination is an error when a change switches backups on, and their place can't be written.
+func (k *Keeper) tryDestination(ctx context.Context, change func(*Settings)) error {
 	s, err := ReadSchedule(ctx, k.DB.Queries())
 	if err != nil {
 		return err
@@ -198,7 +198,7 @@ func (k *Keeper) putJob(ctx context.Context, tx sqldb.Queries, due time.Time) er
 }
 
 // check is an error unless the settings are valid. It returns the name of their place.
-func (s *Settings) check(ctx context.Context) (place string, err error) {
+func (s *Settings) check(ctx context.Context) (destination string, err error) {
 	if s.Every == 0 {
 		s.Every = day
 	}
@@ -229,15 +229,15 @@ func (s *Settings) check(ctx context.Context) (place string, err error) {
 }
 
 // open opens the place of the backups. Close its bucket.
-func (s *Settings) open(ctx context.Context) (Place, error) {
+func (s *Settings) open(ctx context.Context) (Destination, error) {
 	switch {
 	case strings.Contains(s.Out, "://"):
 		bucket, err := OpenBucket(s.Out)
-		return Place{Bucket: bucket}, err
+		return Destination{Bucket: bucket}, err
 	case s.Out != "" && !filepath.IsAbs(s.Out):
-		return Place{}, fault.Invalid("backup_url", fmt.Sprintf("Invalid folder for backups %q: expected an absolute path", s.Out))
+		return Destination{}, fault.Invalid("backup_url", fmt.Sprintf("Invalid folder for backups %q: expected an absolute path", s.Out))
 	}
-	return Place{Folder: s.Out}, nil
+	return Destination{Folder: s.Out}, nil
 }
 
 // OpenBucket opens a bucket of backups. The error is of kind Invalid (backup_url).
@@ -289,7 +289,7 @@ func (s *Schedule) describe() string {
 	}
 	parts := []string{"every " + EveryText(s.Every)}
 	for text, is := range map[string]bool{
-		"at " + s.At + " UTC": s.At != "", "to " + s.Place: s.Place != "", "encrypted": len(s.Recipients) > 0, "with the key file": s.KeyFile,
+		"at " + s.At + " UTC": s.At != "", "to " + s.Destination: s.Destination != "", "encrypted": len(s.Recipients) > 0, "with the key file": s.KeyFile,
 		fmt.Sprintf("keeps %d", s.Keep.Count): s.Keep.Count > 0, fmt.Sprintf("keeps %d days", s.Keep.Age/day): s.Keep.Age > 0,
 	} {
 		if is {
@@ -300,13 +300,13 @@ func (s *Schedule) describe() string {
 	return strings.Join(parts, ", ")
 }
 
-// LostPlace names the place of the schedule if a key file, nil for one that is lost, can't open it.
-func LostPlace(ctx context.Context, q sqldb.Queries, box *keyfile.Box) (string, error) {
+// LostDestination names the place of the schedule if a key file, nil for one that is lost, can't open it.
+func LostDestination(ctx context.Context, q sqldb.Queries, box *keyfile.Box) (string, error) {
 	s, err := ReadSchedule(ctx, q)
 	if err != nil || len(s.Sealed) == 0 || keyfile.Reseal(box, box, sealedFor, s.Sealed) != nil {
 		return "", err
 	}
-	return s.Place, nil
+	return s.Destination, nil
 }
 
 // Reseal seals the place of the schedule again. A schedule whose place the old key file, nil for one
@@ -317,7 +317,7 @@ func Reseal(ctx context.Context, tx sqldb.Queries, old, fresh *keyfile.Box) erro
 		return err
 	}
 	if s.Sealed = keyfile.Reseal(old, fresh, sealedFor, s.Sealed); s.Sealed == nil {
-		s.Active, s.Place = false, ""
+		s.Active, s.Destination = false, ""
 	}
 	return writeMeta(ctx, tx, metaSchedule, s)
 }

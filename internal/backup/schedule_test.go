@@ -30,7 +30,7 @@ func TestScheduledBackupsAreVerifiedRecordedAndPruned(t *testing.T) {
 		s.run(true)
 		s.run(false)
 		got := s.schedule()
-		if !got.SucceededAt.Equal(noon) || !got.Next.Equal(noon.Add(24*time.Hour)) || got.Failure != "" || len(s.files(backup.Place{})) != 1 {
+		if !got.SucceededAt.Equal(noon) || !got.Next.Equal(noon.Add(24*time.Hour)) || got.Failure != "" || len(s.files(backup.Destination{})) != 1 {
 			t.Errorf("after the first run: %+v", got)
 		}
 		if at, known, err := s.store.Instance.Backups.LastVerified(t.Context()); !known || err != nil || !at.Equal(noon) {
@@ -42,7 +42,7 @@ func TestScheduledBackupsAreVerifiedRecordedAndPruned(t *testing.T) {
 		}
 		s.now = noon.Add(24 * time.Hour)
 		s.run(true)
-		if left := s.files(backup.Place{}); len(left) != 1 || !left[0].CreatedAt.Equal(s.now) {
+		if left := s.files(backup.Destination{}); len(left) != 1 || !left[0].CreatedAt.Equal(s.now) {
 			t.Errorf("files %+v", left)
 		}
 	})
@@ -131,20 +131,19 @@ func TestCommandsAndASwitchedOffScheduleWriteNoBackups(t *testing.T) {
 	command := jobs.New(other.Instance.Backups.DB, func() time.Time { return s.now }, slog.New(slog.DiscardHandler))
 	other.Instance.Backups.Handle(command)
 	must.Get(command.RunNext(t.Context()))(t)
-	if left := s.files(backup.Place{}); len(left) != 0 {
+	if left := s.files(backup.Destination{}); len(left) != 0 {
 		t.Errorf("files %+v", left)
 	}
 	s.run(true)
-	if left := s.files(backup.Place{}); len(left) != 1 {
+	if left := s.files(backup.Destination{}); len(left) != 1 {
 		t.Errorf("files of the server %+v", left)
 	}
 }
 
 func TestEncryptedScheduledBackupsAreVerifiedWithoutTheIdentity(t *testing.T) {
 	t.Parallel()
-	x25519, err1 := age.GenerateX25519Identity()
-	hybrid, err2 := age.GenerateHybridIdentity()
-	must.Do(t, errors.Join(err1, err2))
+	x25519 := must.Get(age.GenerateX25519Identity())(t)
+	hybrid := must.Get(age.GenerateHybridIdentity())(t)
 	for recipient, identity := range map[string]age.Identity{x25519.Recipient().String(): x25519, hybrid.Recipient().String(): hybrid} {
 		s := serve(t, template.New(t, dbtest.SQLite))
 		bucket := "file://" + filepath.ToSlash(t.TempDir())
@@ -171,19 +170,19 @@ func TestOnlyTheOperatorWorksOnBackups(t *testing.T) {
 	for _, a := range []people.Actor{
 		{Kind: people.KindUser, User: 1, Administrator: true}, {Kind: people.KindKey, Workspace: 1, Secret: true}, {Kind: people.KindVisitor},
 	} {
-		_, err1 := k.Create(ctx, a, backup.CreateOptions{})
-		_, err2 := k.SetSchedule(ctx, a, on(time.Hour))
-		_, err3 := k.Schedule(ctx, a)
-		_, err4 := k.Prune(ctx, a, backup.Place{}, backup.Keep{Count: 1})
-		_, err5 := k.RecordVerification(ctx, a, backup.Source{}, backup.Info{}, nil)
-		_, err6 := k.Verifications(ctx, a)
-		for i, err := range []error{err1, err2, err3, err4, err5, err6, k.RecordRestore(ctx, a, backup.Source{}, backup.Restored{})} {
+		_, errCreate := k.Create(ctx, a, backup.CreateOptions{})
+		_, errSetSchedule := k.SetSchedule(ctx, a, on(time.Hour))
+		_, errSchedule := k.Schedule(ctx, a)
+		_, errPrune := k.Prune(ctx, a, backup.Destination{}, backup.Keep{Count: 1})
+		_, errRecordVerification := k.RecordVerification(ctx, a, backup.Source{}, backup.Info{}, nil)
+		_, errVerifications := k.Verifications(ctx, a)
+		for i, err := range []error{errCreate, errSetSchedule, errSchedule, errPrune, errRecordVerification, errVerifications, k.RecordRestore(ctx, a, backup.Source{}, backup.Restored{})} {
 			if err == nil || !isForbidden(err) {
 				t.Errorf("%s, call %d: %v", a.Kind, i+1, err)
 			}
 		}
 	}
-	if left := s.files(backup.Place{}); len(left) != 0 {
+	if left := s.files(backup.Destination{}); len(left) != 0 {
 		t.Errorf("files %+v", left)
 	}
 }

@@ -136,7 +136,7 @@ func (k *Keeper) createScheduled(ctx context.Context, s *Schedule) (made Created
 	if err != nil {
 		return made, "", err
 	}
-	in, err := k.openPlace(ctx, s)
+	in, err := k.openDestination(ctx, s)
 	if err != nil {
 		return made, "", err
 	}
@@ -182,17 +182,17 @@ func (k *Keeper) noteVerified(ctx context.Context, made Created, v Verification)
 	})
 }
 
-// openPlace opens the place of the backups. Close its bucket.
-func (k *Keeper) openPlace(ctx context.Context, s *Schedule) (Place, error) {
+// openDestination opens the place of the backups. Close its bucket.
+func (k *Keeper) openDestination(ctx context.Context, s *Schedule) (Destination, error) {
 	if err := s.unseal(k.Box()); err != nil {
-		return Place{}, err
+		return Destination{}, err
 	}
 	return s.open(ctx)
 }
 
 // noteWritten records the file of a backup that is verified next, and removes that of an earlier
 // attempt unless somebody verified it: a server that is killed again and again would fill the disk.
-func (k *Keeper) noteWritten(ctx context.Context, run *Schedule, in Place, written Created) error {
+func (k *Keeper) noteWritten(ctx context.Context, run *Schedule, in Destination, written Created) error {
 	earlier := ""
 	err := k.write(ctx, func(tx sqldb.Queries) error {
 		s, err := lockSchedule(ctx, tx)
@@ -256,8 +256,8 @@ func (k *Keeper) noteFailure(ctx context.Context, r *jobs.Run, failed error) err
 			return err
 		}
 		s.FailedAt, s.Failure = k.now(), "The backup failed; the log of the server has the cause"
-		if ours := fault.Of(failed); ours != nil {
-			s.Failure = ours.Message
+		if apiErr := fault.Of(failed); apiErr != nil {
+			s.Failure = apiErr.Message
 		}
 		at, _, err := r.Retry(ctx, tx, time.Time{}, fault.Unavailable("backup_failed", s.Failure))
 		if err != nil {
@@ -269,7 +269,7 @@ func (k *Keeper) noteFailure(ctx context.Context, r *jobs.Run, failed error) err
 }
 
 // removeUnverified removes the file of an earlier attempt.
-func (k *Keeper) removeUnverified(ctx context.Context, in Place, file string) {
+func (k *Keeper) removeUnverified(ctx context.Context, in Destination, file string) {
 	var err error
 	if in.Bucket != nil {
 		err = in.Bucket.Delete(ctx, file)

@@ -55,7 +55,7 @@ func (s *server) run(want bool) {
 	}
 }
 
-func (s *server) files(in backup.Place) []backup.File {
+func (s *server) files(in backup.Destination) []backup.File {
 	s.Helper()
 	return must.Get(s.store.Instance.Backups.Service.List(s.Context(), in))(s)
 }

@@ -259,7 +259,7 @@ func (s *Service) addFile(ctx context.Context, a *archive, files *blob.Compariso
 	}
 	defer from.Close()
 	read := blob.NewDigestReader(from, from.Size())
-	if err := a.addMedium(key, from.Size(), read); err != nil {
+	if err := a.addUploadedFile(key, from.Size(), read); err != nil {
 		return err
 	}
 	files.Found(key, read)

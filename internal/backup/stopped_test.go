@@ -25,7 +25,7 @@ func TestAStoppedRunIsRepeatedAndLeavesNoFile(t *testing.T) {
 		}
 		_, _ = s.queue.RunNext(ctx) // its error is that of the stop
 		s.store.Instance.Backups.Service.Now = func() time.Time { return s.now }
-		if got := s.schedule(); !got.SucceededAt.IsZero() || !got.FailedAt.IsZero() || len(s.files(backup.Place{})) != 0 {
+		if got := s.schedule(); !got.SucceededAt.IsZero() || !got.FailedAt.IsZero() || len(s.files(backup.Destination{})) != 0 {
 			t.Errorf("after a stop: %+v", got)
 		}
 		s.run(true)
@@ -41,11 +41,11 @@ func TestABackupThatWasNotVerifiedIsRemovedByTheNext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, template.New(t, dbtest.SQLite))
 			s.set(func(to *backup.Settings) { to.Active, to.Every, to.Out = true, time.Hour, out })
-			in := backup.Place{Folder: out}
+			in := backup.Destination{Folder: out}
 			if strings.Contains(out, "://") {
 				bucket := must.Get(backup.OpenBucket(out))(t)
 				defer bucket.Close()
-				in = backup.Place{Bucket: bucket}
+				in = backup.Destination{Bucket: bucket}
 			}
 			for range 3 {
 				ctx, stop := context.WithCancel(t.Context())
@@ -73,7 +73,7 @@ func TestABackupThatSomebodyVerifiedStays(t *testing.T) {
 	s.store.Instance.Backups.Service.Reached(func(string) { stop() })
 	_, _ = s.queue.RunNext(ctx) // its error is that of the stop
 	s.store.Instance.Backups.Service.Reached(func(string) {})
-	left := s.files(backup.Place{})
+	left := s.files(backup.Destination{})
 	if len(left) != 1 || s.schedule().Unverified != left[0].Path {
 		t.Fatalf("after a stop: %+v", left)
 	}
@@ -84,7 +84,7 @@ func TestABackupThatSomebodyVerifiedStays(t *testing.T) {
 	}
 	s.now = noon.Add(time.Minute)
 	s.run(true)
-	if now := s.files(backup.Place{}); len(now) != 2 || now[1].Path != left[0].Path {
+	if now := s.files(backup.Destination{}); len(now) != 2 || now[1].Path != left[0].Path {
 		t.Errorf("files %+v", now)
 	}
 }
@@ -105,12 +105,12 @@ func TestAPlaceThatIsChangedDuringARunKeepsTheFilesOfBoth(t *testing.T) {
 		return s.now
 	}
 	s.run(true)
-	if len(s.files(backup.Place{Folder: before})) != 1 || s.schedule().Unverified != "" {
+	if len(s.files(backup.Destination{Folder: before})) != 1 || s.schedule().Unverified != "" {
 		t.Errorf("schedule %+v", s.schedule())
 	}
 	s.now = noon.Add(2 * time.Hour)
 	s.run(true)
-	if len(s.files(backup.Place{Folder: before})) != 1 || len(s.files(backup.Place{Folder: after})) != 1 {
+	if len(s.files(backup.Destination{Folder: before})) != 1 || len(s.files(backup.Destination{Folder: after})) != 1 {
 		t.Errorf("schedule %+v", s.schedule())
 	}
 }
@@ -129,7 +129,7 @@ func TestAVerifiedBackupIsNotRemovedAsOneThatWasNot(t *testing.T) {
 	}
 	s.now = noon.Add(time.Minute)
 	s.run(true)
-	if left := s.files(backup.Place{}); len(left) != 2 || left[1].Path != list[0].File {
+	if left := s.files(backup.Destination{}); len(left) != 2 || left[1].Path != list[0].File {
 		t.Errorf("files %+v", left)
 	}
 }

@@ -47,8 +47,8 @@ func verificationOf(file string, info Info, err error, now time.Time) Verificati
 	}
 	if err != nil {
 		v.Problem = "It could not be verified"
-		if ours := fault.Of(err); ours != nil {
-			v.Problem = ours.Message
+		if apiErr := fault.Of(err); apiErr != nil {
+			v.Problem = apiErr.Message
 		}
 	}
 	return v

@@ -157,8 +157,8 @@ func TestPrune(t *testing.T) {
 			if c.spared >= 0 {
 				recordAs(t, s, name(c.spared), noon.AddDate(0, 0, -c.spared))
 			}
-			must.Get(k.Prune(t.Context(), operator, backup.Place{}, c.keep))(t)
-			left := slices.DeleteFunc(s.files(backup.Place{}), func(f backup.File) bool { return f.Key != key })
+			must.Get(k.Prune(t.Context(), operator, backup.Destination{}, c.keep))(t)
+			left := slices.DeleteFunc(s.files(backup.Destination{}), func(f backup.File) bool { return f.Key != key })
 			if len(left) != len(c.left) {
 				t.Fatalf("left %+v", left)
 			}

@@ -47,8 +47,8 @@ func (s *Service) verifyIn(ctx context.Context, folder, prefix string, from Sour
 	o := sqldb.Options{Path: filepath.Join(dir, verifyFile), Schemas: s.Database.Schemas}
 	err = sqldb.BuildFile(ctx, o, r.Header.build(func(l sqldb.Load) error {
 		info, err = s.load(ctx, from, r, l, files{
-			medium:  func(blob.Expected, int64, io.Reader) error { return nil },
-			keyFile: func(string) error { return nil },
+			uploadedFile: func(blob.Expected, int64, io.Reader) error { return nil },
+			keyFile:      func(string) error { return nil },
 		})
 		return err
 	}))
@@ -133,9 +133,9 @@ func (s *Service) check(h Header) error {
 
 // files takes what a backup holds beside rows.
 type files struct {
-	// medium takes an uploaded file. Its digest is "" when no row refers to it.
-	medium  func(want blob.Expected, size int64, from io.Reader) error
-	keyFile func(text string) error
+	// uploadedFile takes an uploaded file. Its digest is "" when no row refers to it.
+	uploadedFile func(want blob.Expected, size int64, from io.Reader) error
+	keyFile      func(text string) error
 }
 
 // load reads a whole backup, loads its rows, and compares what was loaded with what was written.
@@ -185,7 +185,7 @@ func (s *Service) loadMedia(ctx context.Context, r *Reader, c *sqldb.Content, f 
 	}
 	err = r.Media(func(key string, size int64, from io.Reader) error {
 		read := blob.NewDigestReader(from, size)
-		if err := f.medium(comparison.Of(key), size, read); err != nil {
+		if err := f.uploadedFile(comparison.Of(key), size, read); err != nil {
 			return err
 		}
 		if _, err := io.Copy(io.Discard, read); err != nil {

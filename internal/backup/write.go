@@ -125,8 +125,8 @@ func chunkName(table string, number int) string {
 	return fmt.Sprintf("%s%s/%06d.jsonl", tablesFolder, table, number)
 }
 
-// addMedium adds an uploaded file.
-func (a *archive) addMedium(key string, size int64, from io.Reader) error {
+// addUploadedFile adds an uploaded file.
+func (a *archive) addUploadedFile(key string, size int64, from io.Reader) error {
 	one := sha256.New()
 	hashName(one, key, size)
 	err := a.add(mediaFolder+key, size, io.TeeReader(from, one))

@@ -245,11 +245,11 @@ func (t *Console) Variable(name string) (string, error) {
 }
 
 // Path returns where a path that somebody typed leads. Messages print what was typed.
-func (t *Console) Path(typed string) string {
-	if t.Dir == "" || filepath.IsAbs(typed) {
-		return typed
+func (t *Console) Path(entered string) string {
+	if t.Dir == "" || filepath.IsAbs(entered) {
+		return entered
 	}
-	return filepath.Join(t.Dir, typed)
+	return filepath.Join(t.Dir, entered)
 }
 
 // Setting returns what a flag says, else its variable, else the flag's default. An empty

@@ -77,16 +77,16 @@ func (t *Console) fail(ctx context.Context, err error, args []string) int {
 // evaluate returns what an error means for the person who started the program.
 func (t *Console) evaluate(ctx context.Context, err error) (exit int, code, message string) {
 	var own *exitError
-	var ours *countersign.Error
+	var apiErr *countersign.Error
 	switch {
 	case errors.As(err, &own):
 		return own.exit, own.code, own.message
-	case errors.As(err, &ours) && ours.Code == countersign.CodeOutcomeUnknown:
-		return ExitUnknown, ours.Code, "the database did not confirm the change in time; it may have been written; " + t.checkNext()
+	case errors.As(err, &apiErr) && apiErr.Code == countersign.CodeOutcomeUnknown:
+		return ExitUnknown, apiErr.Code, "the database did not confirm the change in time; it may have been written; " + t.checkNext()
 	case ctx.Err() != nil:
 		return ExitInterrupted, "interrupted", "interrupted; unfinished changes were not written"
-	case ours != nil:
-		return exitCode(ours), ours.Code, t.Sentence(ours)
+	case apiErr != nil:
+		return exitCode(apiErr), apiErr.Code, t.Sentence(apiErr)
 	}
 	return ExitFailed, "internal", err.Error() + "; if it happens again, please report it"
 }

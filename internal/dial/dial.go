@@ -20,31 +20,31 @@ const (
 	maxHeaderBytes = 64 << 10
 )
 
-// Guard makes HTTP calls to public addresses, and to the private ones that its
+// Policy makes HTTP calls to public addresses, and to the private ones that its
 // operator allows. Goroutines may share it.
-type Guard struct {
+type Policy struct {
 	allowed     []netip.Prefix
 	privateOnly bool
 	client      *http.Client
 }
 
-// New returns a guard that also calls addresses in the allowed networks. A network
+// New returns a policy that also allows addresses in the allowed networks. A network
 // that [CheckNetwork] refuses has no effect.
-func New(allowed []netip.Prefix) *Guard {
-	return newGuard(&Guard{allowed: slices.Clone(allowed)})
+func New(allowed []netip.Prefix) *Policy {
+	return newPolicy(&Policy{allowed: slices.Clone(allowed)})
 }
 
-// NewPrivate returns a guard that calls addresses in the allowed networks alone: for what
+// NewPrivate returns a policy that allows addresses in the allowed networks alone: for what
 // must not travel the internet in the open.
-func NewPrivate(allowed []netip.Prefix) *Guard {
-	return newGuard(&Guard{allowed: slices.Clone(allowed), privateOnly: true})
+func NewPrivate(allowed []netip.Prefix) *Policy {
+	return newPolicy(&Policy{allowed: slices.Clone(allowed), privateOnly: true})
 }
 
-func newGuard(g *Guard) *Guard {
-	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: g.control}
-	g.client = &http.Client{
+func newPolicy(p *Policy) *Policy {
+	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: p.control}
+	p.client = &http.Client{
 		Transport: &http.Transport{
-			// Without Proxy: a proxy would connect in this server's place, past the guard.
+			// Without Proxy: a proxy would connect in this server's place, past the policy.
 			DialContext:         dialer.DialContext,
 			TLSHandshakeTimeout: connectTimeout, IdleConnTimeout: idleTimeout, MaxIdleConns: 10,
 			MaxResponseHeaderBytes: maxHeaderBytes, ForceAttemptHTTP2: true,
@@ -52,17 +52,17 @@ func newGuard(g *Guard) *Guard {
 		// Where a redirect leads was chosen by the server that was called.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return g
+	return p
 }
 
 // Client makes the calls. It follows no redirect and uses no proxy, and has no
 // timeout for a whole call: the request's context sets it. The error of a refused
 // address wraps [ErrRefused].
-func (g *Guard) Client() *http.Client { return g.client }
+func (p *Policy) Client() *http.Client { return p.client }
 
 // control runs before each attempt to connect, after names were resolved: address is
 // the one that is dialled, so a name that resolves again can't pass.
-func (g *Guard) control(_ context.Context, network, address string, _ syscall.RawConn) error {
+func (p *Policy) control(_ context.Context, network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
 		return fmt.Errorf("network %s: %w", network, ErrRefused)
 	}
@@ -70,8 +70,8 @@ func (g *Guard) control(_ context.Context, network, address string, _ syscall.Ra
 	if err != nil {
 		return fmt.Errorf("address %q: %w", address, ErrRefused)
 	}
-	if g.privateOnly && !isAllowed(at.Addr().Unmap(), g.allowed) {
+	if p.privateOnly && !isAllowed(at.Addr().Unmap(), p.allowed) {
 		return fmt.Errorf("%s is not in a private network that is allowed: %w", at.Addr(), ErrRefused)
 	}
-	return Check(at.Addr(), g.allowed)
+	return Check(at.Addr(), p.allowed)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/countersign/countersign/internal/must"
 )
 
-func get(t *testing.T, g *Guard, url string) (int, error) {
+func get(t *testing.T, g *Policy, url string) (int, error) {
 	t.Helper()
 	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
 	answer, err := g.Client().Do(r)
@@ -76,7 +76,7 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 	}
 }
 
-// A proxy would make the connection past the guard.
+// A proxy would make the connection past the policy.
 func TestNoProxyIsUsed(t *testing.T) {
 	if g := New(nil); g.Client().Transport.(*http.Transport).Proxy != nil {
 		t.Error("a proxy is asked for")

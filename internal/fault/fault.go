@@ -89,11 +89,11 @@ func WithFields(e *countersign.Error, fields map[string]string) *countersign.Err
 // about waiting, or a fault of the server, is returned as it is: it is about no value.
 func At(name string, err error) error {
 	const ofServer = 500 // and all statuses above
-	ours := Of(err)
-	if ours == nil || ours.Fields != nil || ours.Kind == countersign.KindLimited || ours.Kind.Status() >= ofServer {
+	apiErr := Of(err)
+	if apiErr == nil || apiErr.Fields != nil || apiErr.Kind == countersign.KindLimited || apiErr.Kind.Status() >= ofServer {
 		return err
 	}
-	return WithFields(ours, map[string]string{name: ours.Message})
+	return WithFields(apiErr, map[string]string{name: apiErr.Message})
 }
 
 // All returns one error about all values that are wrong, nil for none: kind and code are those of the first. An error
@@ -103,14 +103,14 @@ func All(errs ...error) error {
 	var texts []string
 	fields := map[string]string{}
 	for _, err := range errs {
-		ours := Of(err)
-		if ours == nil || ours.Fields == nil {
+		apiErr := Of(err)
+		if apiErr == nil || apiErr.Fields == nil {
 			return err
 		}
-		for name, text := range ours.Fields {
+		for name, text := range apiErr.Fields {
 			fields[name] = cmp.Or(fields[name], text)
 		}
-		texts = append(texts, ours.Message)
+		texts = append(texts, apiErr.Message)
 	}
 	if len(errs) == 0 {
 		return nil
@@ -134,20 +134,20 @@ func WithMessage(e *countersign.Error, message string) *countersign.Error {
 
 // Of returns the first [countersign.Error] in err's chain, and nil when there is none.
 func Of(err error) *countersign.Error {
-	ours, _ := errors.AsType[*countersign.Error](err)
-	return ours
+	apiErr, _ := errors.AsType[*countersign.Error](err)
+	return apiErr
 }
 
 // HasCode reports whether err is a [countersign.Error] with this code.
 func HasCode(err error, code string) bool {
-	ours := Of(err)
-	return ours != nil && ours.Code == code
+	apiErr := Of(err)
+	return apiErr != nil && apiErr.Code == code
 }
 
 // HasKind reports whether err is a [countersign.Error] of this kind.
 func HasKind(err error, kind countersign.Kind) bool {
-	ours := Of(err)
-	return ours != nil && ours.Kind == kind
+	apiErr := Of(err)
+	return apiErr != nil && apiErr.Kind == kind
 }
 
 // IsUnavailable reports whether err says "not now".
@@ -155,8 +155,8 @@ func IsUnavailable(err error) bool { return HasKind(err, countersign.KindUnavail
 
 // Message returns the public message of a [countersign.Error] in err's chain, and the text of any other error.
 func Message(err error) string {
-	if ours := Of(err); ours != nil {
-		return ours.Message
+	if apiErr := Of(err); apiErr != nil {
+		return apiErr.Message
 	}
 	return err.Error()
 }
@@ -187,14 +187,14 @@ func FileReason(err error) error {
 // fixed sentence of the API, with err as its cause; its code stays where it says whether something was written. All
 // other errors, and [CodeUpdateNeeded], are returned as they are.
 func Public(err error) error {
-	ours := Of(err)
-	if ours == nil || ours.Kind != countersign.KindUnavailable || ours.Code == CodeUpdateNeeded {
+	apiErr := Of(err)
+	if apiErr == nil || apiErr.Kind != countersign.KindUnavailable || apiErr.Code == CodeUpdateNeeded {
 		return err
 	}
 	code := countersign.CodeUnavailable
-	switch ours.Code {
+	switch apiErr.Code {
 	case countersign.CodeBusy, countersign.CodeMigrating, countersign.CodeMigrationFailed, countersign.CodeOutcomeUnknown:
-		code = ours.Code
+		code = apiErr.Code
 	}
-	return WithCause(WithRetry(Unavailable(code, countersign.MsgUnavailable), ours.RetryAfter), err)
+	return WithCause(WithRetry(Unavailable(code, countersign.MsgUnavailable), apiErr.RetryAfter), err)
 }

@@ -8,11 +8,11 @@ type NextSteps map[string]string
 
 // Add returns err with the next step behind its message, and err itself when there is none.
 func (n NextSteps) Add(err error) error {
-	ours := Of(err)
-	if ours == nil || n[ours.Code] == "" {
+	apiErr := Of(err)
+	if apiErr == nil || n[apiErr.Code] == "" {
 		return err
 	}
-	return WithMessage(ours, Join(ours.Message, n[ours.Code]))
+	return WithMessage(apiErr, Join(apiErr.Message, n[apiErr.Code]))
 }
 
 // Join returns a message with a next step behind it, each of which may be empty.

@@ -167,7 +167,7 @@ func (a auditPage) columns() []Column {
 // rows is the table of the log.
 func (a auditPage) rows() (rows []Row) {
 	for _, l := range a.lines {
-		from := Through(l.Face)
+		from := Through(l.FrontEnd)
 		if l.Address != "" {
 			from += ", " + l.Address
 		}
@@ -233,15 +233,15 @@ func LastActOn(r *Request, log *people.AuditLog, about, subject string) string {
 		return ""
 	}
 	l := lines[0]
-	return "Last changed by " + Who(l.Kind, l.Actor) + ", " + Moment(l.At) + ", by " + Through(l.Face) + "."
+	return "Last changed by " + Who(l.Kind, l.Actor) + ", " + Moment(l.At) + ", by " + Through(l.FrontEnd) + "."
 }
 
 // Through names the front end that an actor used.
-func Through(f people.Face) string {
+func Through(f people.FrontEnd) string {
 	switch f {
-	case people.FaceCommand:
+	case people.FrontEndCommand:
 		return "command line"
-	case people.FaceAPI:
+	case people.FrontEndAPI:
 		return "API"
 	}
 	return "page"

@@ -48,28 +48,28 @@ func (e Errors) At(name string) Errors {
 // field is the form's. It reports false for a nil error and
 // for a fault of ours, which has nothing to do with the form: return such an error.
 func FormErrors(err error, order ...string) (Errors, bool) {
-	ours := fault.Of(err)
-	if ours == nil || ours.Kind.Status() >= http.StatusInternalServerError {
+	apiErr := fault.Of(err)
+	if apiErr == nil || apiErr.Kind.Status() >= http.StatusInternalServerError {
 		return nil, false
 	}
 	var all Errors
 	for _, name := range order {
-		if text := ours.Fields[name]; text != "" {
+		if text := apiErr.Fields[name]; text != "" {
 			all = append(all, FieldError{Name: name, Text: Sentence(text)})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(ours.Fields)) {
+	for _, name := range slices.Sorted(maps.Keys(apiErr.Fields)) {
 		switch {
 		case len(order) == 0:
-			all = append(all, FieldError{Name: name, Text: Sentence(ours.Fields[name])})
+			all = append(all, FieldError{Name: name, Text: Sentence(apiErr.Fields[name])})
 		case !slices.Contains(order, name):
-			all = append(all, FieldError{Text: name + ": " + Sentence(ours.Fields[name])})
+			all = append(all, FieldError{Text: name + ": " + Sentence(apiErr.Fields[name])})
 		}
 	}
 	if len(all) == 0 {
-		text := Sentence(cmp.Or(ours.Message, "Request refused"))
+		text := Sentence(cmp.Or(apiErr.Message, "Request refused"))
 		if !strings.Contains(text, "try again in ") { // some messages say it themselves
-			text += wait(ours.RetryAfter)
+			text += wait(apiErr.RetryAfter)
 		}
 		all = Errors{{Text: text}}
 	}
@@ -110,16 +110,16 @@ func wait(d time.Duration) string {
 // FormStatus is the status of a form that is shown again because of err: 422
 // for wrong input and for nil, and the error's own otherwise.
 func FormStatus(err error) int {
-	switch ours := fault.Of(err); {
+	switch apiErr := fault.Of(err); {
 	case err == nil:
 		return http.StatusUnprocessableEntity
-	case ours == nil:
+	case apiErr == nil:
 		return http.StatusInternalServerError
-	case ours.Kind == countersign.KindInvalid, ours.Kind == countersign.KindUnauthorized:
+	case apiErr.Kind == countersign.KindInvalid, apiErr.Kind == countersign.KindUnauthorized:
 		// 401 would make a browser ask for a password of its own kind.
 		return http.StatusUnprocessableEntity
 	default:
-		return ours.Kind.Status()
+		return apiErr.Kind.Status()
 	}
 }
 

@@ -59,8 +59,8 @@ func (f *Frame) failPage(w http.ResponseWriter, r *Request, status int, shown *c
 	default:
 		p.Title = "That did not work"
 	}
-	if r.Place.Label != "" && (status == http.StatusForbidden || status == http.StatusNotFound) {
-		view.Back = Link{Label: "Go to " + r.Place.Label, Path: r.Place.Path, Icon: "arrow-right"}
+	if r.Area.Label != "" && (status == http.StatusForbidden || status == http.StatusNotFound) {
+		view.Back = Link{Label: "Go to " + r.Area.Label, Path: r.Area.Path, Icon: "arrow-right"}
 	}
 	p.Body = failureView(view)
 	return p

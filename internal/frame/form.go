@@ -52,8 +52,8 @@ func (f *Frame) Submit(w http.ResponseWriter, r *Request, form Form) error {
 		if refused == nil {
 			return nil
 		}
-		var ours bool
-		if wrong, ours = form.explain(f.withNextStep(form.NextSteps, refused)); !ours {
+		var explained bool
+		if wrong, explained = form.explain(f.withNextStep(form.NextSteps, refused)); !explained {
 			return refused
 		}
 	}
@@ -75,8 +75,8 @@ func (f *Frame) check(form Form, in url.Values) (wrong Errors, refused error) {
 		if err == nil {
 			continue
 		}
-		more, ours := form.explain(f.withNextStep(form.NextSteps, err))
-		if !ours || len(more) == 0 {
+		more, explained := form.explain(f.withNextStep(form.NextSteps, err))
+		if !explained || len(more) == 0 {
 			return nil, err
 		}
 		for _, one := range more {
@@ -96,11 +96,11 @@ func (form Form) explain(refused error) (Errors, bool) {
 	if form.Explain != nil {
 		return form.Explain(refused)
 	}
-	if ours := fault.Of(refused); ours != nil {
-		prefix, _, _ := strings.Cut(ours.Code, "_")
-		for _, code := range []string{ours.Code, prefix} {
+	if apiErr := fault.Of(refused); apiErr != nil {
+		prefix, _, _ := strings.Cut(apiErr.Code, "_")
+		for _, code := range []string{apiErr.Code, prefix} {
 			if field, ok := form.About[code]; ok {
-				return FormErrors(fault.At(field, ours), form.Fields...)
+				return FormErrors(fault.At(field, apiErr), form.Fields...)
 			}
 		}
 	}
@@ -113,8 +113,8 @@ func (f *Frame) Refuse(w http.ResponseWriter, r *Request, p Page, err error) err
 	if p.Status == 0 {
 		p.Status = FormStatus(err)
 	}
-	if ours := fault.Of(err); ours != nil {
-		setReason(w.Header(), ours)
+	if apiErr := fault.Of(err); apiErr != nil {
+		setReason(w.Header(), apiErr)
 	}
 	return f.Show(w, r, p)
 }

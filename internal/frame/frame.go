@@ -40,7 +40,7 @@ type Options struct {
 	Home, SignIn, Account string
 	// Cookies begins the names of the cookies, "" for "countersign".
 	Cookies string
-	// Menu is the side menu, below that of the [Place].
+	// Menu is the side menu, below that of the [Area].
 	Menu []MenuItem
 	// Roles reports that some users are not administrators.
 	Roles bool
@@ -92,14 +92,14 @@ type MenuItem struct {
 	Administrators bool
 }
 
-// Place is the part of the pages that a request is about, such as a workspace.
-type Place struct {
+// Area is the part of the pages that a request is about, such as a workspace.
+type Area struct {
 	// Link names it at the top of the menu and leads to its first page. Without a label the
 	// request is about no such part.
 	Link
-	// Switch leads to where another place is chosen.
+	// Switch leads to where another area is chosen.
 	Switch Link
-	// Menu is the pages of the place.
+	// Menu is the pages of the area.
 	Menu []MenuItem
 }
 
@@ -156,8 +156,8 @@ type Request struct {
 	Session people.SessionID
 	// From is where the request comes from.
 	From people.Origin
-	// Place is what the handler says that the request is about.
-	Place Place
+	// Area is what the handler says that the request is about.
+	Area Area
 
 	frame  *Frame
 	banner Banner

@@ -189,7 +189,7 @@ func TestBeforeTheInstallEveryPageLeadsToHelp(t *testing.T) {
 	b.Get("/admincp/setup").Status(http.StatusOK).Says("Run the update first", "countersign addon update", "Open the update page")
 }
 
-func TestVisitorTellsWhoIsSignedInToOtherFaces(t *testing.T) {
+func TestVisitorTellsWhoIsSignedInToOtherFrontEnds(t *testing.T) {
 	engines(t, func(t *testing.T, s *site) {
 		s.administrator(t)
 		b := s.signedIn(t)

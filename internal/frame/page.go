@@ -60,7 +60,7 @@ func (p Page) scripts() []string {
 
 // menu is the side menu for the user of the request.
 func (r *Request) menu() []MenuItem {
-	all := slices.Concat(r.Place.Menu, r.frame.Menu)
+	all := slices.Concat(r.Area.Menu, r.frame.Menu)
 	return slices.DeleteFunc(all, func(m MenuItem) bool { return m.Administrators && !r.User.Administrator })
 }
 

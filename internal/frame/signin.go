@@ -11,8 +11,8 @@ import (
 // signInForm is what the sign-in page shows.
 type signInForm struct {
 	email, next string
-	// typed is what was typed into a form before, as [people.People.KeepTyped] keeps it.
-	typed string
+	// saved is what was typed into a form before, as [people.People.KeepTyped] keeps it.
+	saved string
 	errs  Errors
 }
 
@@ -59,15 +59,15 @@ func (f *Frame) signIn(w http.ResponseWriter, r *Request) error {
 }
 
 // awaitSecondFactor remembers a user whose password was right, until the code is.
-func (f *Frame) awaitSecondFactor(r *Request, u people.User, next, typed string) error {
+func (f *Frame) awaitSecondFactor(r *Request, u people.User, next, saved string) error {
 	if err := f.begin(r, people.User{}); err != nil {
 		return err
 	}
 	f.sessions.Put(r.Context(), keyHalf, u.ID)
 	f.sessions.Put(r.Context(), keyGeneration, u.Generation)
 	f.sessions.Put(r.Context(), keyNext, next)
-	if _, ok := f.People.OpenTyped(u, typed); ok {
-		f.sessions.Put(r.Context(), keyTyped, typed)
+	if _, ok := f.People.OpenTyped(u, saved); ok {
+		f.sessions.Put(r.Context(), keyTyped, saved)
 	}
 	return nil
 }

@@ -49,8 +49,8 @@ func signInView(f *Frame, form signInForm) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if form.typed != "" {
-				templ_7745c5c3_Err = Field{Name: fieldTyped, Kind: Hidden, Value: form.typed}.Render(ctx, templ_7745c5c3_Buffer)
+			if form.saved != "" {
+				templ_7745c5c3_Err = Field{Name: fieldTyped, Kind: Hidden, Value: form.saved}.Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -108,7 +108,7 @@ func (f *Frame) askToSignIn(w http.ResponseWriter, r *Request) error {
 	if typed != "" {
 		text = textKept
 	}
-	return f.Refuse(w, r, f.signInPage(signInForm{next: next, typed: typed, errs: Errors{{Text: text}}}), errSignedOut)
+	return f.Refuse(w, r, f.signInPage(signInForm{next: next, saved: typed, errs: Errors{{Text: text}}}), errSignedOut)
 }
 
 var errSignedOut = fault.New(countersign.KindUnauthorized, "sign_in_needed", "Nobody is signed in")
@@ -120,10 +120,10 @@ func (f *Frame) welcomeBack(w http.ResponseWriter, r *Request, u people.User, ne
 		return err
 	}
 	if typed != "" {
-		kept, ok := f.People.OpenTyped(u, typed)
+		saved, ok := f.People.OpenTyped(u, typed)
 		if ok {
 			f.sessions.Put(r.Context(), keyTyped, typed)
-			next = kept.Form.Page
+			next = saved.Form.Page
 		} else {
 			f.sessions.Put(r.Context(), keyWarning, textGone)
 		}
@@ -133,11 +133,11 @@ func (f *Frame) welcomeBack(w http.ResponseWriter, r *Request, u people.User, ne
 
 // fillIn takes what was typed out of the session when its page is shown.
 func (f *Frame) fillIn(r *Request) {
-	kept := f.sessions.GetString(r.Context(), keyTyped)
-	if kept == "" || r.Method != http.MethodGet {
+	saved := f.sessions.GetString(r.Context(), keyTyped)
+	if saved == "" || r.Method != http.MethodGet {
 		return
 	}
-	typed, ok := f.People.OpenTyped(r.User, kept)
+	typed, ok := f.People.OpenTyped(r.User, saved)
 	if ok && typed.Form.Page != r.page() {
 		return
 	}

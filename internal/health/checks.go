@@ -314,8 +314,8 @@ func Of(name string, err error, why, fix string) Finding {
 
 // sentence is what an error says to people: our own message, or the fixed one.
 func sentence(err error) string {
-	if ours := fault.Of(err); ours != nil && ours.Message != "" {
-		return ours.Message
+	if apiErr := fault.Of(err); apiErr != nil && apiErr.Message != "" {
+		return apiErr.Message
 	}
 	return err.Error()
 }

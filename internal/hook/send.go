@@ -66,7 +66,7 @@ type Result struct {
 
 // Sender sends webhooks. Its methods may be called from many goroutines.
 type Sender struct {
-	public, private *dial.Guard
+	public, private *dial.Policy
 	agent           string
 	now             func() time.Time
 }

@@ -127,7 +127,7 @@ type Lost struct {
 
 // Lost returns what [Instance.Rekey] would drop of what old has sealed, nil when that is lost.
 func (i *Instance) Lost(ctx context.Context, old *keyfile.Box) (l Lost, err error) {
-	if l.BackupPlace, err = backup.LostPlace(ctx, i.Database.Queries(), old); err != nil {
+	if l.BackupPlace, err = backup.LostDestination(ctx, i.Database.Queries(), old); err != nil {
 		return l, err
 	}
 	l.Users, err = people.LostTOTP(ctx, i.peopleDB, old)

@@ -78,7 +78,7 @@ func (r *Run) end(ctx context.Context, cause error, result any, failed error) er
 	})
 	if errors.Is(failed, ErrElsewhere) {
 		r.queue.mu.Lock()
-		r.queue.elsewhere[r.ID] = true
+		r.queue.foreign[r.ID] = true
 		r.queue.mu.Unlock()
 	}
 	if errors.Is(err, errLost) { // ended in the transaction of the work, or somebody has cancelled it
@@ -97,12 +97,12 @@ const maxMessage = 2000
 
 // message is what people are told of a failure. What is not our error is logged.
 func (r *Run) message(failed error) string {
-	ours := fault.Of(failed)
-	if ours != nil && ours.Kind != countersign.KindUnavailable {
-		if all := []rune(ours.Message); len(all) > maxMessage {
+	apiErr := fault.Of(failed)
+	if apiErr != nil && apiErr.Kind != countersign.KindUnavailable {
+		if all := []rune(apiErr.Message); len(all) > maxMessage {
 			return string(all[:maxMessage]) + "…"
 		}
-		return ours.Message
+		return apiErr.Message
 	}
 	r.queue.log.Error("a job failed", "kind", r.Kind, "job", r.ID, "cause", failed)
 	return "The job failed; the log of the server has the cause"

@@ -39,11 +39,11 @@ type Queue struct {
 	wake  chan struct{}
 	sleep func(context.Context, time.Duration, <-chan struct{}) bool
 
-	mu        sync.Mutex
-	busy      map[place]int // workers, also those of all scopes of a kind
-	running   map[int64]*Run
-	elsewhere map[int64]bool // jobs for other processes
-	runs      map[runKey]int64
+	mu      sync.Mutex
+	busy    map[place]int // workers, also those of all scopes of a kind
+	running map[int64]*Run
+	foreign map[int64]bool // jobs for other processes
+	runs    map[runKey]int64
 }
 
 // New returns a queue without kinds. It watches the database, so call it before the feed of
@@ -51,7 +51,7 @@ type Queue struct {
 func New(db *sqldb.DB, now func() time.Time, log *slog.Logger) *Queue {
 	q := &Queue{
 		db: db, now: now, log: log, kinds: map[string]Kind{}, wake: make(chan struct{}, 1), sleep: group.Sleep,
-		busy: map[place]int{}, running: map[int64]*Run{}, elsewhere: map[int64]bool{},
+		busy: map[place]int{}, running: map[int64]*Run{}, foreign: map[int64]bool{},
 		runs: map[runKey]int64{},
 	}
 	db.Watch(sqldb.Watcher{Changed: q.changed, Lost: func() {}, Live: q.Wake})

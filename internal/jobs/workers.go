@@ -131,9 +131,9 @@ type openJob struct {
 // of scopes that have all workers they may have.
 func (q *Queue) open(ctx context.Context, kind string, most int) ([]openJob, error) {
 	q.mu.Lock()
-	elsewhere := maps.Clone(q.elsewhere)
+	foreign := maps.Clone(q.foreign)
 	q.mu.Unlock()
-	where, args := `kind = $1 AND ended_at IS NULL`, []any{kind, most + len(elsewhere)}
+	where, args := `kind = $1 AND ended_at IS NULL`, []any{kind, most + len(foreign)}
 	if full := q.fullScopes(kind); len(full) > 0 {
 		where += ` AND scope NOT IN ` + sqldb.Placeholders(1, len(full), len(args)+1)
 		args = append(args, full...)
@@ -143,5 +143,5 @@ func (q *Queue) open(ctx context.Context, kind string, most int) ([]openJob, err
 		err = r.Scan(&j.id, &j.scope, &j.at)
 		return j, err
 	}, `SELECT id, scope, run_at FROM jobs WHERE `+where+` ORDER BY run_at, id LIMIT $2`, args...)
-	return slices.DeleteFunc(all, func(j openJob) bool { return elsewhere[j.id] }), err
+	return slices.DeleteFunc(all, func(j openJob) bool { return foreign[j.id] }), err
 }

@@ -29,10 +29,10 @@ func TestKeyFileRoundTrip(t *testing.T) {
 }
 
 func TestTwoKeyFilesDiffer(t *testing.T) {
-	a, err1 := Create(t.TempDir())
-	b, err2 := Create(t.TempDir())
-	if err1 != nil || err2 != nil {
-		t.Fatal(err1, err2)
+	a, errA := Create(t.TempDir())
+	b, errB := Create(t.TempDir())
+	if errA != nil || errB != nil {
+		t.Fatal(errA, errB)
 	}
 	if a.Matches(b.Check()) {
 		t.Error("two new key files are the same")

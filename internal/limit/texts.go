@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Texts limits events by text, with the same limit for each. Like a [Guard], it can exchange its counts with those of
+// Texts limits events by text, with the same limit for each. Like [Guesses], it can exchange its counts with those of
 // other servers. It is safe for concurrent use.
 type Texts struct {
 	kind   string
@@ -44,7 +44,7 @@ func (t *Texts) Take(text string) bool {
 // worthOfTexts is how large a part of a limit is worth telling the other servers.
 const worthOfTexts = 5
 
-// Unsent is [Guard.Unsent].
+// Unsent is [Guesses.Unsent].
 func (t *Texts) Unsent(all bool, most int) (list []Count) {
 	worth := t.limit / worthOfTexts
 	if all {
@@ -65,7 +65,7 @@ func (t *Texts) parse(count string) (name Name, ok bool) {
 	return parseName(digits)
 }
 
-// Sent is [Guard.Sent].
+// Sent is [Guesses.Sent].
 func (t *Texts) Sent(list []Count) {
 	for _, c := range list {
 		if name, ok := t.parse(c.Name); ok {
@@ -74,7 +74,7 @@ func (t *Texts) Sent(list []Count) {
 	}
 }
 
-// Merge is [Guard.Merge].
+// Merge is [Guesses.Merge].
 func (t *Texts) Merge(list []Count) {
 	for _, c := range list {
 		if name, ok := t.parse(c.Name); ok {
@@ -83,5 +83,5 @@ func (t *Texts) Merge(list []Count) {
 	}
 }
 
-// SetServers is [Guard.SetServers].
+// SetServers is [Guesses.SetServers].
 func (t *Texts) SetServers(n int) { t.window.servers.Store(int64(n)) }

@@ -1,6 +1,6 @@
 // Package limit counts events by key in windows of time and says who has had too many of them: failed guesses by
-// client, requests by purchase code, successes by workspace. Counts can be exchanged with other servers ([Guard.Unsent],
-// [Guard.Merge]).
+// client, requests by purchase code, successes by workspace. Counts can be exchanged with other servers ([Guesses.Unsent],
+// [Guesses.Merge]).
 package limit
 
 import (

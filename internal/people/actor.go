@@ -23,14 +23,14 @@ const (
 	KindVisitor Kind = "visitor"
 )
 
-// Face is the front end through which an actor came.
-type Face string
+// FrontEnd is the front end through which an actor came.
+type FrontEnd string
 
 // The front ends.
 const (
-	FaceCommand Face = "cli"
-	FaceAPI     Face = "api"
-	FacePage    Face = "page"
+	FrontEndCommand FrontEnd = "cli"
+	FrontEndAPI     FrontEnd = "api"
+	FrontEndPage    FrontEnd = "page"
 )
 
 // Actor is who asks for something, and from where.
@@ -38,8 +38,8 @@ type Actor struct {
 	Kind Kind
 	// ID names the actor within its kind: a key's id, an operator's login name,
 	// a user's e-mail.
-	ID   string
-	Face Face
+	ID       string
+	FrontEnd FrontEnd
 	// Addr is the client's address, invalid at the command line.
 	Addr netip.Addr
 	// User is the id of a user, and Administrator whether the user may do everything.
@@ -56,7 +56,7 @@ type Actor struct {
 
 // Operator is the actor of the command line.
 func Operator(login string) Actor {
-	return Actor{Kind: KindOperator, ID: login, Face: FaceCommand}
+	return Actor{Kind: KindOperator, ID: login, FrontEnd: FrontEndCommand}
 }
 
 // Origin is where a request of somebody who may not have signed in yet comes
@@ -98,4 +98,6 @@ func addressText(a netip.Addr) string {
 const KindBuyer Kind = "buyer"
 
 // Buyer is the actor behind a purchase code that came from an address.
-func Buyer(face Face, from netip.Addr) Actor { return Actor{Kind: KindBuyer, Face: face, Addr: from} }
+func Buyer(frontEnd FrontEnd, from netip.Addr) Actor {
+	return Actor{Kind: KindBuyer, FrontEnd: frontEnd, Addr: from}
+}

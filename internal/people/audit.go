@@ -24,7 +24,7 @@ func Record(ctx context.Context, tx *peopledb.DB, at time.Time, a Actor, e Event
 // recordAt is Record with an address, or a network, as text.
 func recordAt(ctx context.Context, tx *peopledb.DB, at time.Time, address string, a Actor, e Event) error {
 	return tx.AddAudit(ctx, peopledb.Audit{
-		At: sqldb.Time{Time: at}, Kind: string(a.Kind), Actor: a.ID, Face: string(a.Face), Address: address, Event: e,
+		At: sqldb.Time{Time: at}, Kind: string(a.Kind), Actor: a.ID, FrontEnd: string(a.FrontEnd), Address: address, Event: e,
 	})
 }
 
@@ -32,12 +32,12 @@ func recordAt(ctx context.Context, tx *peopledb.DB, at time.Time, address string
 type AuditLine struct {
 	ID int64
 	At time.Time
-	// Kind, Actor, Face and Address say who, through which front end and from where;
+	// Kind, Actor, FrontEnd and Address say who, through which front end and from where;
 	// Address is empty at the command line.
-	Kind    Kind
-	Actor   string
-	Face    Face
-	Address string
+	Kind     Kind
+	Actor    string
+	FrontEnd FrontEnd
+	Address  string
 	Event
 }
 
@@ -93,7 +93,7 @@ func (g *AuditLog) Audit(ctx context.Context, a Actor, f AuditFilter) ([]AuditLi
 	}
 	list, err := g.db.Audits(ctx, rows)
 	return sqldb.Convert(list, func(l peopledb.Audit) AuditLine {
-		return AuditLine{ID: l.ID, At: l.At.Time, Kind: Kind(l.Kind), Actor: l.Actor, Face: Face(l.Face), Address: l.Address, Event: l.Event}
+		return AuditLine{ID: l.ID, At: l.At.Time, Kind: Kind(l.Kind), Actor: l.Actor, FrontEnd: FrontEnd(l.FrontEnd), Address: l.Address, Event: l.Event}
 	}), err
 }
 

@@ -19,14 +19,14 @@ func (f *fixture) note(t *testing.T, a Actor, e Event) {
 
 func TestAuditSaysWhoWhatFromWhereAndBeforeAndAfter(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		key := Actor{Kind: KindKey, ID: "7", Face: FaceAPI, Addr: netip.MustParseAddr("2001:db8::1")}
+		key := Actor{Kind: KindKey, ID: "7", FrontEnd: FrontEndAPI, Addr: netip.MustParseAddr("2001:db8::1")}
 		event := Event{Action: "setting.set", Workspace: "ada", Subject: "appName", Detail: "draft", Before: "Old <b>", After: "New \"é\""}
 		f.note(t, key, event)
 		f.note(t, operator, Event{Action: "settings.publish"})
 		got := must.Get(f.Audit(t.Context(), operator, AuditFilter{}))(t)
 		want := []AuditLine{
-			{ID: 2, At: f.clock.Now(), Kind: KindOperator, Actor: "tester", Face: FaceCommand, Event: Event{Action: "settings.publish"}},
-			{ID: 1, At: f.clock.Now(), Kind: KindKey, Actor: "7", Face: FaceAPI, Address: "2001:db8::1", Event: event},
+			{ID: 2, At: f.clock.Now(), Kind: KindOperator, Actor: "tester", FrontEnd: FrontEndCommand, Event: Event{Action: "settings.publish"}},
+			{ID: 1, At: f.clock.Now(), Kind: KindKey, Actor: "7", FrontEnd: FrontEndAPI, Address: "2001:db8::1", Event: event},
 		}
 		expect.Equal(t, cmp.Diff(want, got), "")
 	})

@@ -24,13 +24,13 @@ const (
 
 // AuditRow is a line of the audit log as an export has it.
 type AuditRow struct {
-	ID      int64                 `json:"id"`
-	At      countersign.Timestamp `json:"at"`
-	Kind    string                `json:"kind"`
-	Actor   string                `json:"actor"`
-	Face    string                `json:"face"`
-	Address string                `json:"address"`
-	Action  string                `json:"action"`
+	ID       int64                 `json:"id"`
+	At       countersign.Timestamp `json:"at"`
+	Kind     string                `json:"kind"`
+	Actor    string                `json:"actor"`
+	FrontEnd string                `json:"face"`
+	Address  string                `json:"address"`
+	Action   string                `json:"action"`
 	// Workspace is nil in a log whose entries are not about workspaces.
 	Workspace *string `json:"workspace,omitempty"`
 	Subject   string  `json:"subject"`
@@ -45,12 +45,12 @@ func (l AuditLine) Row(withWorkspace bool) AuditRow {
 	if withWorkspace {
 		workspace = &l.Workspace
 	}
-	return AuditRow{l.ID, countersign.At(l.At), string(l.Kind), l.Actor, string(l.Face), l.Address, string(l.Action), workspace, l.Subject, l.Detail, l.Before, l.After}
+	return AuditRow{l.ID, countersign.At(l.At), string(l.Kind), l.Actor, string(l.FrontEnd), l.Address, string(l.Action), workspace, l.Subject, l.Detail, l.Before, l.After}
 }
 
 // cells are a line of CSV, in the order of the header.
 func (r AuditRow) cells() []string {
-	cells := []string{strconv.FormatInt(r.ID, 10), r.At.String(), r.Kind, r.Actor, r.Face, r.Address, r.Action}
+	cells := []string{strconv.FormatInt(r.ID, 10), r.At.String(), r.Kind, r.Actor, r.FrontEnd, r.Address, r.Action}
 	if r.Workspace != nil {
 		cells = append(cells, *r.Workspace)
 	}

@@ -117,13 +117,13 @@ func scriptOf(r rune) string {
 // another form than [CleanEmail]; of an e-mail that nobody has, it is that form, or the error.
 func keptEmail(ctx context.Context, db *peopledb.DB, text string) (string, error) {
 	email, wrong := CleanEmail(text)
-	typed := typedEmail(text)
-	if typed == "" || typed == email {
+	entered := typedEmail(text)
+	if entered == "" || entered == email {
 		return email, wrong
 	}
-	switch _, err := db.UserNamed(ctx, typed); {
+	switch _, err := db.UserNamed(ctx, entered); {
 	case err == nil:
-		return typed, nil
+		return entered, nil
 	case !errors.Is(err, sqldb.ErrNotFound):
 		return "", err
 	}

@@ -183,7 +183,7 @@ func (p *People) writeFailed(ctx context.Context, before time.Time) error {
 	err := p.db.Tx(ctx, func(tx *peopledb.DB) error {
 		for _, m := range taken {
 			for _, l := range m.lines() {
-				if err := p.recordAt(ctx, tx, l.at, l.address, Actor{Kind: KindVisitor, Face: FacePage}, l.event); err != nil {
+				if err := p.recordAt(ctx, tx, l.at, l.address, Actor{Kind: KindVisitor, FrontEnd: FrontEndPage}, l.event); err != nil {
 					return err
 				}
 			}

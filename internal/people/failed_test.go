@@ -16,7 +16,7 @@ func (f *fixture) failedLines(t *testing.T) (texts []string) {
 	t.Helper()
 	lines := must.Get(f.Audit(t.Context(), operator, AuditFilter{Action: "user.refuse_sign_in", Limit: maxAuditLimit}))(t)
 	for _, l := range lines {
-		if l.Kind != KindVisitor || l.Actor != "" || l.Face != FacePage {
+		if l.Kind != KindVisitor || l.Actor != "" || l.FrontEnd != FrontEndPage {
 			t.Errorf("the actor of %+v", l)
 		}
 		texts = append(texts, strings.Join([]string{l.At.Format("15:04:05"), l.Address, l.Subject, l.Detail}, " | "))

@@ -119,9 +119,9 @@ func (h hashes) matches(ctx context.Context, q queue, hash, password string) (bo
 	if err != nil || version != argon2.Version {
 		return false, fmt.Errorf("people: a stored password is not an argon2id hash")
 	}
-	salt, err1 := base64.RawStdEncoding.DecodeString(parts[4])
-	want, err2 := base64.RawStdEncoding.DecodeString(parts[5])
-	if err1 != nil || err2 != nil || len(want) == 0 {
+	salt, errSalt := base64.RawStdEncoding.DecodeString(parts[4])
+	want, errHash := base64.RawStdEncoding.DecodeString(parts[5])
+	if errSalt != nil || errHash != nil || len(want) == 0 {
 		return false, fmt.Errorf("people: a stored password has a broken salt or hash")
 	}
 	leave, err := h.enter(ctx, q)

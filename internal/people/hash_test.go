@@ -35,8 +35,8 @@ func TestHashesWaitInAQueueWithABound(t *testing.T) {
 		}
 		refused := func(what string, err error) {
 			t.Helper()
-			var ours *countersign.Error
-			if !errors.As(err, &ours) || ours.Kind != countersign.KindLimited || ours.RetryAfter <= 0 {
+			var apiErr *countersign.Error
+			if !errors.As(err, &apiErr) || apiErr.Kind != countersign.KindLimited || apiErr.RetryAfter <= 0 {
 				t.Errorf("%s: %v", what, err)
 			}
 		}

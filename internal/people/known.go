@@ -60,8 +60,8 @@ func parseKnown(box *keyfile.Box, signed string) (k knownBrowser, ok bool) {
 }
 
 // knownTo lists what a browser was given and is valid still.
-func (p *People) knownTo(box *keyfile.Box, kept string) (all []knownBrowser) {
-	for i, signed := range strings.Split(kept, "~") {
+func (p *People) knownTo(box *keyfile.Box, cookie string) (all []knownBrowser) {
+	for i, signed := range strings.Split(cookie, "~") {
 		if i == knownUsers {
 			break
 		}
@@ -73,16 +73,16 @@ func (p *People) knownTo(box *keyfile.Box, kept string) (all []knownBrowser) {
 }
 
 // RememberBrowser returns the cookie value that marks the browser as known to a
-// signed-in user, until the user's Generation changes. kept is the current value, for
+// signed-in user, until the user's Generation changes. cookie is the current value, for
 // other users. It returns "" while the key file is not available.
-func (p *People) RememberBrowser(u User, kept string) string {
+func (p *People) RememberBrowser(u User, cookie string) string {
 	box := p.box()
 	if box == nil {
 		return ""
 	}
 	first := knownBrowser{u.ID, u.Generation, p.now().Add(KnownLife).Unix(), rand.Text()}
 	all := []string{first.signed(box)}
-	for _, other := range p.knownTo(box, kept) {
+	for _, other := range p.knownTo(box, cookie) {
 		if other.user != u.ID && len(all) < knownUsers {
 			all = append(all, other.signed(box))
 		}

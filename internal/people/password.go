@@ -64,9 +64,9 @@ func CheckNew(email, password string) error {
 }
 
 // checkNew is CheckNew, and returns the e-mail as it is kept.
-func checkNew(email, password string) (kept string, err error) {
-	kept, wrongEmail := CleanEmail(email)
-	return kept, fault.All(fault.At("email", wrongEmail), fault.At("password", checkPassword(kept, password)))
+func checkNew(email, password string) (cleaned string, err error) {
+	cleaned, wrongEmail := CleanEmail(email)
+	return cleaned, fault.All(fault.At("email", wrongEmail), fault.At("password", checkPassword(cleaned, password)))
 }
 
 // CheckNewPassword returns what is wrong with a password that replaces old, of a user with an e-mail: a code that begins
@@ -79,12 +79,12 @@ func CheckNewPassword(email, old, new string) error {
 }
 
 // hashNew is checkNew, and returns the hash too. q is the part of the queue that may be filled for it.
-func (p *People) hashNew(ctx context.Context, q queue, email, password string) (kept, hash string, err error) {
-	if kept, err = checkNew(email, password); err != nil {
+func (p *People) hashNew(ctx context.Context, q queue, email, password string) (cleaned, hash string, err error) {
+	if cleaned, err = checkNew(email, password); err != nil {
 		return "", "", err
 	}
 	hash, err = p.hashes.make(ctx, q, password)
-	return kept, hash, err
+	return cleaned, hash, err
 }
 
 // hashFor checks a password that a user is to have, and returns its hash.

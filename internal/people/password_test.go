@@ -1,7 +1,6 @@
 package people
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -50,9 +49,8 @@ func TestCommonPasswordsAreWrittenAsTheyAreCompared(t *testing.T) {
 
 func TestHashesAreArgon2idWithTheirCost(t *testing.T) {
 	h := newHashes(HashCost{})
-	one, err1 := h.make(t.Context(), wholeQueue, password)
-	two, err2 := h.make(t.Context(), wholeQueue, password)
-	must.Do(t, errors.Join(err1, err2))
+	one := must.Get(h.make(t.Context(), wholeQueue, password))(t)
+	two := must.Get(h.make(t.Context(), wholeQueue, password))(t)
 	if !strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Errorf("the hash begins %.40s", one)
 	}
@@ -162,7 +160,7 @@ func TestChangePassword(t *testing.T) {
 		wantCode(t, err, "sign_in_refused")
 		_, err = f.SignIn(t.Context(), home, email, other)
 		wantCode(t, err, "")
-		if lines, err := f.Audit(t.Context(), ada, AuditFilter{Action: "password.change"}); err != nil || len(lines) != 1 || lines[0].Detail != "1 session ended" || lines[0].Actor != email || lines[0].Address != "192.0.2.7" || lines[0].Face != FacePage {
+		if lines, err := f.Audit(t.Context(), ada, AuditFilter{Action: "password.change"}); err != nil || len(lines) != 1 || lines[0].Detail != "1 session ended" || lines[0].Actor != email || lines[0].Address != "192.0.2.7" || lines[0].FrontEnd != FrontEndPage {
 			t.Errorf("audit %+v, %v", lines, err)
 		}
 	})

@@ -29,7 +29,7 @@ const (
 )
 
 // frontEndData is what a front end keeps in a session.
-const frontEndData = "kept by the face"
+const frontEndData = "kept by the front end"
 
 var (
 	operator = Operator("tester")
@@ -136,12 +136,12 @@ func wantCode(t *testing.T, err error, code string) {
 }
 
 func codeOf(err error) string {
-	var ours *countersign.Error
+	var apiErr *countersign.Error
 	switch {
 	case err == nil:
 		return ""
-	case errors.As(err, &ours):
-		return ours.Code
+	case errors.As(err, &apiErr):
+		return apiErr.Code
 	}
 	return "not ours: " + err.Error()
 }

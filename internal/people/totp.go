@@ -141,7 +141,7 @@ func (p *People) step(u peopledb.User, sealed []byte, code string) (int64, error
 		return 0, fault.Conflict("totp_unreadable", "The authenticator app's secret was encrypted with an earlier key file and can't be read; "+
 			"use a recovery code, or have the operator remove two-step sign-in")
 	}
-	typed := []byte(strings.Join(strings.Fields(code), ""))
+	entered := []byte(strings.Join(strings.Fields(code), ""))
 	for _, shift := range []time.Duration{0, -totpPeriod, totpPeriod} {
 		at := p.now().Add(shift)
 		want, err := totp.GenerateCode(string(secret), at)
@@ -149,7 +149,7 @@ func (p *People) step(u peopledb.User, sealed []byte, code string) (int64, error
 			return 0, err
 		}
 		step := at.Unix() / int64(totpPeriod/time.Second)
-		if subtle.ConstantTimeCompare(typed, []byte(want)) == 1 && step > u.TOTPStep {
+		if subtle.ConstantTimeCompare(entered, []byte(want)) == 1 && step > u.TOTPStep {
 			return step, nil
 		}
 	}

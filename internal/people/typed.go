@@ -52,9 +52,9 @@ func (p *People) FormOf(signed, path string) (Form, bool) {
 func (p *People) formOf(signed, path string) (f signedForm, ok bool) {
 	box := p.box()
 	encoded, encodedMAC, _ := strings.Cut(signed, ".")
-	text, err1 := base64.RawURLEncoding.DecodeString(encoded)
-	mac, err2 := base64.RawURLEncoding.DecodeString(encodedMAC)
-	if box == nil || err1 != nil || err2 != nil || !box.ValidMAC(formPurpose, text, mac) {
+	text, errText := base64.RawURLEncoding.DecodeString(encoded)
+	mac, errMAC := base64.RawURLEncoding.DecodeString(encodedMAC)
+	if box == nil || errText != nil || errMAC != nil || !box.ValidMAC(formPurpose, text, mac) {
 		return f, false
 	}
 	err := json.Unmarshal(text, &f)
@@ -77,13 +77,13 @@ func (p *People) KeepTyped(signed, path string, values map[string][]string) stri
 	if !ok || len(f.Fields) == 0 {
 		return ""
 	}
-	kept := Typed{Form: f.Form, Values: map[string][]string{}, Expires: p.now().Add(typedLife)}
+	saved := Typed{Form: f.Form, Values: map[string][]string{}, Expires: p.now().Add(typedLife)}
 	for _, name := range f.Fields {
 		if sent, there := values[name]; there {
-			kept.Values[name] = sent
+			saved.Values[name] = sent
 		}
 	}
-	text, err := json.Marshal(kept)
+	text, err := json.Marshal(saved)
 	if err != nil || len(text) > maxTyped {
 		return ""
 	}
@@ -92,10 +92,10 @@ func (p *People) KeepTyped(signed, path string, values map[string][]string) stri
 
 // OpenTyped returns what [People.KeepTyped] kept for a user, or false for another user's and
 // for what has expired.
-func (p *People) OpenTyped(u User, kept string) (t Typed, ok bool) {
+func (p *People) OpenTyped(u User, saved string) (t Typed, ok bool) {
 	box := p.box()
-	sealed, err := base64.RawURLEncoding.DecodeString(kept)
-	if box == nil || err != nil || kept == "" {
+	sealed, err := base64.RawURLEncoding.DecodeString(saved)
+	if box == nil || err != nil || saved == "" {
 		return t, false
 	}
 	text, err := box.Open(typedPurpose(u.ID), sealed)

@@ -42,7 +42,7 @@ func userOf(u peopledb.User) User {
 
 // Actor is the user as somebody who acts on a page.
 func (u User) Actor(from Origin) Actor {
-	return Actor{Kind: KindUser, ID: u.Email, User: u.ID, Administrator: u.Administrator, Face: FacePage, Addr: from.Addr}
+	return Actor{Kind: KindUser, ID: u.Email, User: u.ID, Administrator: u.Administrator, FrontEnd: FrontEndPage, Addr: from.Addr}
 }
 
 // userKey names a user where failures are counted.

@@ -45,11 +45,11 @@ func (c *Client) Check(ctx context.Context) []Check {
 		return skipRest(checks, "Not checked without an access token.")
 	}
 	_, err = c.Subscription(ctx, impossibleToken)
-	ours, _ := errors.AsType[*Error](err)
+	playErr, _ := errors.AsType[*Error](err)
 	switch {
-	case ours != nil && (ours.Reason == TokenNotFound || ours.Reason == InvalidToken || ours.Reason == Gone):
+	case playErr != nil && (playErr.Reason == TokenNotFound || playErr.Reason == InvalidToken || playErr.Reason == Gone):
 		err = nil // Google looked for the token, so it knows the package
-	case ours != nil && ours.Detail == apiOff:
+	case playErr != nil && playErr.Detail == apiOff:
 		return skipRest(append(checks, checkOf(CheckAPI, err)), "Not checked while the API is off.")
 	}
 	checks = append(checks, Check{Name: CheckAPI, OK: true}, checkOf(CheckPackage, err))
@@ -93,8 +93,8 @@ func checkOf(name string, err error) Check {
 		return Check{Name: name, OK: true}
 	}
 	reason := Unavailable
-	if ours, ok := errors.AsType[*Error](err); ok {
-		reason = ours.Reason
+	if playErr, ok := errors.AsType[*Error](err); ok {
+		reason = playErr.Reason
 	}
 	return Check{Name: name, Problem: problemOf(name, reason), Err: err}
 }

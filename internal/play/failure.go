@@ -82,8 +82,8 @@ func reasonOf(about subject, status int, detail string, inForm bool) Reason {
 
 // failureOf is the [Error] of a call that got no answer that could be read.
 func failureOf(ctx context.Context, err error, secrets ...string) error {
-	if ours, ok := errors.AsType[*Error](err); ok {
-		return ours
+	if playErr, ok := errors.AsType[*Error](err); ok {
+		return playErr
 	}
 	for _, ended := range []error{context.DeadlineExceeded, context.Canceled} {
 		if errors.Is(err, ended) || errors.Is(ctx.Err(), ended) {

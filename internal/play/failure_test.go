@@ -57,9 +57,9 @@ func TestRefusalsOfGoogleBecomeReasons(t *testing.T) {
 	for _, test := range cases {
 		t.Run(test.name, func(t *testing.T) {
 			s.Fail(1, test.status, test.reason)
-			ours := wantReason(t, test.call(), test.want)
-			if !strings.Contains(ours.Error(), test.reason) {
-				t.Errorf("%q does not name %q", ours.Error(), test.reason)
+			playErr := wantReason(t, test.call(), test.want)
+			if !strings.Contains(playErr.Error(), test.reason) {
+				t.Errorf("%q does not name %q", playErr.Error(), test.reason)
 			}
 		})
 	}

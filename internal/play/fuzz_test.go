@@ -20,7 +20,7 @@ func FuzzParsePush(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		n, err := play.ParsePush(body)
 		if err != nil {
-			if ours, ok := errors.AsType[*play.Error](err); !ok || ours.Reason != play.Malformed {
+			if playErr, ok := errors.AsType[*play.Error](err); !ok || playErr.Reason != play.Malformed {
 				t.Fatalf("the error is %v", err)
 			}
 			return

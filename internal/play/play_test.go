@@ -85,14 +85,14 @@ func get(t *testing.T, c *play.Client, token string) play.Subscription {
 // wantReason checks the reason of an error.
 func wantReason(t *testing.T, err error, want play.Reason) *play.Error {
 	t.Helper()
-	ours, ok := errors.AsType[*play.Error](err)
+	playErr, ok := errors.AsType[*play.Error](err)
 	if !ok {
 		t.Fatalf("the error is %v, want a *play.Error with the reason %q", err, want)
 	}
-	if ours.Reason != want {
-		t.Fatalf("the reason is %q (%v), want %q", ours.Reason, err, want)
+	if playErr.Reason != want {
+		t.Fatalf("the reason is %q (%v), want %q", playErr.Reason, err, want)
 	}
-	return ours
+	return playErr
 }
 
 func TestASubscriptionIsReadAndAcknowledged(t *testing.T) {

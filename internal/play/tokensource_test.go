@@ -46,8 +46,8 @@ func (e *endpoint) tokens(t *testing.T) *tokenSource {
 
 // reasonIn is the reason of an [Error], "" for another one.
 func reasonIn(err error) Reason {
-	if ours, ok := errors.AsType[*Error](err); ok {
-		return ours.Reason
+	if playErr, ok := errors.AsType[*Error](err); ok {
+		return playErr.Reason
 	}
 	return ""
 }

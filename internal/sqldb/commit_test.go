@@ -15,8 +15,8 @@ import (
 func wantCode(t testing.TB, err error, code string) {
 	t.Helper()
 	wantUnavailable(t, err)
-	if ours, ok := errors.AsType[*countersign.Error](err); ok && ours.Code != code {
-		t.Errorf("code %q, want %q: %v", ours.Code, code, err)
+	if apiErr, ok := errors.AsType[*countersign.Error](err); ok && apiErr.Code != code {
+		t.Errorf("code %q, want %q: %v", apiErr.Code, code, err)
 	}
 }
 

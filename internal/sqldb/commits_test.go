@@ -122,8 +122,8 @@ func TestDatabaseThatIsBehindIsReadAndNotWritten(t *testing.T) {
 	for name, err := range map[string]error{
 		"Behind": db.Behind(), "a transaction": writeMeta(t.Context(), db, "two"), "a migration": db.Migrate(t.Context()),
 	} {
-		ours, ok := errors.AsType[*countersign.Error](err)
-		if !ok || ours.Kind != countersign.KindConflict || ours.Code != CodeBehind || !strings.Contains(ours.Message, "the last 7 commits") {
+		apiErr, ok := errors.AsType[*countersign.Error](err)
+		if !ok || apiErr.Kind != countersign.KindConflict || apiErr.Code != CodeBehind || !strings.Contains(apiErr.Message, "the last 7 commits") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

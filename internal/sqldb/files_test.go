@@ -60,8 +60,8 @@ func TestServerWhoseFilesAreGoneStopsWriting(t *testing.T) {
 }
 
 func isUnavailable(err error) bool {
-	ours, ok := errors.AsType[*countersign.Error](err)
-	return ok && ours.Kind == countersign.KindUnavailable
+	apiErr, ok := errors.AsType[*countersign.Error](err)
+	return ok && apiErr.Kind == countersign.KindUnavailable
 }
 
 func remove(t *testing.T, path string) {
@@ -77,8 +77,8 @@ func TestLockIsNotTakenThroughALink(t *testing.T) {
 		}
 		must.Do(t, os.Symlink(target, filepath.Join(dir, serveLock)))
 		_, err := LockFolder(dir, "a test", "")
-		ours, ok := errors.AsType[*countersign.Error](err)
-		if !ok || ours.Kind != countersign.KindConflict || !strings.Contains(ours.Message, "is not a regular file") {
+		apiErr, ok := errors.AsType[*countersign.Error](err)
+		if !ok || apiErr.Kind != countersign.KindConflict || !strings.Contains(apiErr.Message, "is not a regular file") {
 			t.Errorf("%v", err)
 		}
 		expect.Equalf(t, ServedAt(dir), "", "served at")

@@ -17,12 +17,12 @@ func TestFolderHasOneServer(t *testing.T) {
 	dir := t.TempDir()
 	lock := must.Get(LockFolder(dir, "process 17 on 127.0.0.1:8080", "https://shop.example"))(t)
 	_, err := LockFolder(dir, "process 18 on 127.0.0.1:8081", "")
-	var ours *countersign.Error
-	if !errors.As(err, &ours) || ours.Kind != countersign.KindConflict {
+	var apiErr *countersign.Error
+	if !errors.As(err, &apiErr) || apiErr.Kind != countersign.KindConflict {
 		t.Fatalf("the second server: %v, want one of kind Conflict", err)
 	}
-	if !strings.Contains(ours.Message, "is served by process 17 on 127.0.0.1:8080") || !strings.Contains(ours.Message, dir) {
-		t.Errorf("the message %q does not name the first server and the folder", ours.Message)
+	if !strings.Contains(apiErr.Message, "is served by process 17 on 127.0.0.1:8080") || !strings.Contains(apiErr.Message, dir) {
+		t.Errorf("the message %q does not name the first server and the folder", apiErr.Message)
 	}
 	wantPrivate(t, filepath.Join(dir, serveLock))
 	expect.Equalf(t, ServedAt(dir), "https://shop.example", "the folder is served at")

@@ -138,14 +138,14 @@ func damagedName(path string) string {
 
 // KeepDamaged keeps a SQLite file with damage that [Replace] may not notice, because it reads only
 // its beginning. It returns the other name of the file, "" for one that is not there.
-func KeepDamaged(path string) (kept string, err error) {
-	kept = damagedName(path)
-	if err := os.Link(path, kept); errors.Is(err, fs.ErrNotExist) {
+func KeepDamaged(path string) (aside string, err error) {
+	aside = damagedName(path)
+	if err := os.Link(path, aside); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	} else if err != nil {
 		return "", fmt.Errorf("sqldb: keep a damaged file: %w", err)
 	}
-	return kept, nil
+	return aside, nil
 }
 
 // setAside keeps the files of a database that can't be read under other names. The database

@@ -63,8 +63,8 @@ func TestPathsThatLookLikeURLs(t *testing.T) {
 
 func TestFileThatCannotBeMade(t *testing.T) {
 	_, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "none", "store.db")})
-	var ours *countersign.Error
-	if !errors.As(err, &ours) || ours.Kind != countersign.KindUnavailable {
+	var apiErr *countersign.Error
+	if !errors.As(err, &apiErr) || apiErr.Kind != countersign.KindUnavailable {
 		t.Errorf("error %v, want one of kind Unavailable", err)
 	}
 }

@@ -52,8 +52,8 @@ func TestMalformedURLIsAnErrorWithoutTheURL(t *testing.T) {
 		"geheim", "me:geheim@host", "postgres://me:ge%zzheim@host/shop",
 	} {
 		_, err := Open(t.Context(), Options{URL: text})
-		var ours *countersign.Error
-		if !errors.As(err, &ours) || ours.Kind != countersign.KindInvalid {
+		var apiErr *countersign.Error
+		if !errors.As(err, &apiErr) || apiErr.Kind != countersign.KindInvalid {
 			t.Errorf("%s: %v, want one of kind Invalid", text, err)
 		}
 		wantNoPassword(t, err)

@@ -32,7 +32,7 @@ func download(t *testing.T, f *storetest.Fixture, purchase int64, times int) {
 	token, _, err := f.Media.CreateLink(t.Context(), storetest.Operator, purchase, 48*time.Hour)
 	must.Do(t, err)
 	for range times {
-		must.Do(t, f.Media.MarkDownloaded(t.Context(), people.Buyer(people.FacePage, storetest.Client), token))
+		must.Do(t, f.Media.MarkDownloaded(t.Context(), people.Buyer(people.FrontEndPage, storetest.Client), token))
 	}
 }
 

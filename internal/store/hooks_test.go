@@ -15,7 +15,7 @@ const (
 
 var IDText = idText
 
-func (s *Store) ForgetGuard()                                 { s.limits.shared = nil }
+func (s *Store) ForgetLimits()                                { s.limits.shared = nil }
 func (s *Store) ExchangeLimits(ctx context.Context, all bool) { s.exchangeLimits(ctx, all) }
 func (s *Store) LeaveLimits(ctx context.Context)              { s.leaveLimits(ctx) }
 func (s *Store) PrepareLater(ctx context.Context) error       { return s.prepareLater(ctx) }

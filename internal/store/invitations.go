@@ -127,9 +127,9 @@ func (s *Store) offer(ctx context.Context, db *storedb.DB, token string) (Offer,
 
 // isFor reports whether the invitation is for the user with an e-mail, in any form of it.
 func (o Offer) isFor(email string) bool {
-	meant, err := people.CleanEmail(o.Email)
-	is, err2 := people.CleanEmail(email)
-	return o.Email == "" || email == o.Email || err == nil && err2 == nil && is == meant
+	meant, errMeant := people.CleanEmail(o.Email)
+	is, errIs := people.CleanEmail(email)
+	return o.Email == "" || email == o.Email || errMeant == nil && errIs == nil && is == meant
 }
 
 func (o Offer) errEmail() error {

@@ -86,9 +86,9 @@ func TestOfTwoWhoAcceptAnInvitationOneJoins(t *testing.T) {
 			t.Errorf("%v", errs)
 		}
 		users, err := f.Instance.People.Users(t.Context(), storetest.Operator)
-		members, err2 := f.Members(t.Context(), storetest.Operator, "ada")
-		if err != nil || err2 != nil || len(users) != 1 || len(members) != 1 {
-			t.Errorf("%d users, %d members, %v, %v", len(users), len(members), err, err2)
+		members, errMembers := f.Members(t.Context(), storetest.Operator, "ada")
+		if err != nil || errMembers != nil || len(users) != 1 || len(members) != 1 {
+			t.Errorf("%d users, %d members, %v, %v", len(users), len(members), err, errMembers)
 		}
 	})
 }

@@ -97,11 +97,11 @@ func (s *Store) changePortion(ctx context.Context, a people.Actor, w Workspace, 
 				name = i.Name
 				return change(i)
 			})
-			switch ours := fault.Of(err); {
+			switch apiErr := fault.Of(err); {
 			case err == nil, errors.Is(err, errSame):
 				part.Done++
-			case ours != nil && ours.Kind.Status() < countersign.KindInternal.Status():
-				part.Failed = append(part.Failed, ItemFailure{id, name, ours.Message})
+			case apiErr != nil && apiErr.Kind.Status() < countersign.KindInternal.Status():
+				part.Failed = append(part.Failed, ItemFailure{id, name, apiErr.Message})
 			default:
 				return err
 			}

@@ -37,9 +37,9 @@ func TestAMissingKeyFileIsNotReplacedAndErrorsNameTheRightOne(t *testing.T) {
 
 func TestKeyGivenAsText(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
-		elsewhere := t.TempDir()
-		must.Get(keyfile.Create(elsewhere))(t)
-		content := must.Get(os.ReadFile(filepath.Join(elsewhere, keyfile.FileName)))(t)
+		otherFolder := t.TempDir()
+		must.Get(keyfile.Create(otherFolder))(t)
+		content := must.Get(os.ReadFile(filepath.Join(otherFolder, keyfile.FileName)))(t)
 		o := storetest.OptionsOf(place, storetest.NewClock())
 		o.KeyText = string(content)
 		must.Do(t, storetest.Opened(t, o).Prepare(t.Context()))

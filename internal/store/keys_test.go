@@ -180,11 +180,11 @@ func TestEverythingDoneToAKeyIsWrittenDown(t *testing.T) {
 		before := len(f.Audits(t))
 		k, first := f.MustCreate(t, store.NewKey{Workspace: "ada"})
 		ctx := t.Context()
-		_, _, err1 := f.RevealKey(ctx, storetest.Operator, k.ID)
-		_, second, err2 := f.RotateKey(ctx, storetest.Operator, k.ID, time.Hour, "")
-		_, err3 := f.SetKeyExpiry(ctx, storetest.Operator, k.ID, storetest.Timestamp("2027-01-01T00:00:00Z"))
-		_, err4 := f.RevokeKey(ctx, storetest.Operator, k.ID)
-		for _, err := range []error{err1, err2, err3, err4} {
+		_, _, errRevealKey := f.RevealKey(ctx, storetest.Operator, k.ID)
+		_, second, errSecond := f.RotateKey(ctx, storetest.Operator, k.ID, time.Hour, "")
+		_, errSetKeyExpiry := f.SetKeyExpiry(ctx, storetest.Operator, k.ID, storetest.Timestamp("2027-01-01T00:00:00Z"))
+		_, errRevokeKey := f.RevokeKey(ctx, storetest.Operator, k.ID)
+		for _, err := range []error{errRevealKey, errSecond, errSetKeyExpiry, errRevokeKey} {
 			must.Do(t, err)
 		}
 		_, _, failed := f.RotateKey(ctx, storetest.Operator, k.ID, 0, "")

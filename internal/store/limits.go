@@ -33,7 +33,7 @@ const (
 	serverPrefix = "server "
 )
 
-// counts are those of a limit, which servers exchange: [limit.Guard] says how.
+// counts are those of a limit, which servers exchange: [limit.Guesses] says how.
 type counts interface {
 	Unsent(all bool, most int) []limit.Count
 	Sent(list []limit.Count)
@@ -62,11 +62,11 @@ func (s *Store) LimitName(text string) (name limit.Name, ok bool) {
 	return box.Name(text), true
 }
 
-// ShareLimits makes the counts of a guard, of guessed purchase codes and of failed sign-ins
+// ShareLimits makes the counts of failures, of guessed purchase codes and of failed sign-ins
 // outlive this process and, on PostgreSQL, be those of all servers on the database. Call it before
 // [Store.Run].
-func (s *Store) ShareLimits(ctx context.Context, guard *limit.Guard) {
-	s.limits.shared = []counts{guard, s.clashes}
+func (s *Store) ShareLimits(ctx context.Context, guesses *limit.Guesses) {
+	s.limits.shared = []counts{guesses, s.clashes}
 	for _, l := range s.Instance.People.Limits() {
 		s.limits.shared = append(s.limits.shared, l)
 	}

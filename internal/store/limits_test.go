@@ -17,10 +17,10 @@ import (
 	"github.com/countersign/countersign/internal/store/storetest"
 )
 
-// guarded returns a store with a guard that shares its counts, as a server does.
-func guarded(t *testing.T, f *storetest.Fixture, failures int) *limit.Guard {
+// shareLimits returns limits whose counts a store shares, as a server does.
+func shareLimits(t *testing.T, f *storetest.Fixture, failures int) *limit.Guesses {
 	t.Helper()
-	g := limit.NewGuard(limit.Options{Failures: failures, Name: f.LimitName, Now: f.Clock.Now})
+	g := limit.NewGuesses(limit.Options{Failures: failures, Name: f.LimitName, Now: f.Clock.Now})
 	f.ShareLimits(t.Context(), g)
 	return g
 }
@@ -29,7 +29,7 @@ func TestServersOnOneDatabaseShareTheirLimits(t *testing.T) {
 	place := storetest.EmptyStore.New(t, dbtest.Postgres)
 	first := storetest.Prepared(t, place)
 	second := first.Again(t)
-	one, two := guarded(t, first, 10), guarded(t, second, 10)
+	one, two := shareLimits(t, first, 10), shareLimits(t, second, 10)
 	addr := netip.MustParseAddr("2001:db8::1")
 	for range 6 {
 		one.Fail(addr)
@@ -64,8 +64,8 @@ func TestServersOnOneDatabaseShareFailedSignIns(t *testing.T) {
 	place := storetest.EmptyStore.New(t, dbtest.Postgres)
 	first := storetest.Prepared(t, place)
 	second := first.Again(t)
-	guarded(t, first, 10)
-	guarded(t, second, 10)
+	shareLimits(t, first, 10)
+	shareLimits(t, second, 10)
 	exchange := func() {
 		for range 2 {
 			first.ExchangeLimits(t.Context(), false)
@@ -103,13 +103,13 @@ func TestServersOnOneDatabaseShareTheGuessesOfPurchaseCodes(t *testing.T) {
 			storetest.WantError(t, err, want)
 		}
 		first := f.Again(t)
-		guarded(t, first, 600)
+		shareLimits(t, first, 600)
 		for range 60 {
 			guess(first, "purchase_exists")
 		}
 		first.ExchangeLimits(t.Context(), false)
 		second := f.Again(t)
-		guarded(t, second, 600)
+		shareLimits(t, second, 600)
 		for range 40 {
 			guess(second, "purchase_exists")
 		}
@@ -125,17 +125,17 @@ func TestServersOnOneDatabaseShareTheGuessesOfPurchaseCodes(t *testing.T) {
 func TestLimitsSurviveARestart(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		before := f.Again(t)
-		guard := guarded(t, before, 600)
+		guesses := shareLimits(t, before, 600)
 		addr := netip.MustParseAddr("192.0.2.1")
 		for range 600 {
-			guard.Fail(addr)
+			guesses.Fail(addr)
 		}
 		for range 5 { // fewer than are worth telling while the server runs
-			guard.TakeCode("issue", "some-code")
+			guesses.TakeCode("issue", "some-code")
 		}
 		before.LeaveLimits(t.Context()) // as Close does
-		before.ForgetGuard()
-		after := guarded(t, f.Again(t), 600)
+		before.ForgetLimits()
+		after := shareLimits(t, f.Again(t), 600)
 		if after.Allowed(addr) {
 			t.Error("a restart lets the client guess on")
 		}
@@ -145,7 +145,7 @@ func TestLimitsSurviveARestart(t *testing.T) {
 			}
 		}
 		f.Clock.Set(storetest.Noon.Add(time.Minute))
-		if !guarded(t, f.Again(t), 600).Allowed(addr) {
+		if !shareLimits(t, f.Again(t), 600).Allowed(addr) {
 			t.Error("the minute is over")
 		}
 	})
@@ -154,15 +154,15 @@ func TestLimitsSurviveARestart(t *testing.T) {
 // A server that is killed has written its counts before.
 func TestLimitsAreWrittenInTheBackground(t *testing.T) {
 	storetest.Engines(t, func(t *testing.T, f *storetest.Fixture) {
-		guard := guarded(t, f, 600)
+		guesses := shareLimits(t, f, 600)
 		for range 600 {
-			guard.Fail(netip.MustParseAddr("192.0.2.1"))
+			guesses.Fail(netip.MustParseAddr("192.0.2.1"))
 		}
 		f.ExchangeLimits(t.Context(), false)
-		if guarded(t, f.Again(t), 600).Allowed(netip.MustParseAddr("192.0.2.1")) {
+		if shareLimits(t, f.Again(t), 600).Allowed(netip.MustParseAddr("192.0.2.1")) {
 			t.Error("nothing was written")
 		}
-		guard.Fail(netip.MustParseAddr("192.0.2.2"))
+		guesses.Fail(netip.MustParseAddr("192.0.2.2"))
 		before := f.Dump(t, "limits")
 		f.ExchangeLimits(t.Context(), false)
 		expect.Equalf(t, f.Dump(t, "limits"), before, "one failure was worth a write")
@@ -213,16 +213,16 @@ func TestACountThatIsOverBeginsAnew(t *testing.T) {
 
 func TestAStoreWithoutItsDatabaseCountsAlone(t *testing.T) {
 	f := storetest.Prepared(t, storetest.EmptyStore.New(t, dbtest.Postgres))
-	guard := guarded(t, f, 1)
+	guesses := shareLimits(t, f, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	guard.Fail(netip.MustParseAddr("192.0.2.1"))
+	guesses.Fail(netip.MustParseAddr("192.0.2.1"))
 	f.ExchangeLimits(ctx, false)
-	if !f.LimitsAlone() || guard.Allowed(netip.MustParseAddr("192.0.2.1")) {
+	if !f.LimitsAlone() || guesses.Allowed(netip.MustParseAddr("192.0.2.1")) {
 		t.Error("what can't be written is forgotten")
 	}
 	f.ExchangeLimits(t.Context(), false)
-	if f.LimitsAlone() || guarded(t, f.Again(t), 1).Allowed(netip.MustParseAddr("192.0.2.1")) {
+	if f.LimitsAlone() || shareLimits(t, f.Again(t), 1).Allowed(netip.MustParseAddr("192.0.2.1")) {
 		t.Error("it is not written once that is possible")
 	}
 }

@@ -89,9 +89,9 @@ func fileNames(t *testing.T, dir string) []string {
 
 func TestAKeyFromTheEnvironmentIsNoKeyFile(t *testing.T) {
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
-		elsewhere := t.TempDir()
-		must.Get(keyfile.Create(elsewhere))(t)
-		text := must.Get(os.ReadFile(filepath.Join(elsewhere, keyfile.FileName)))(t)
+		otherFolder := t.TempDir()
+		must.Get(keyfile.Create(otherFolder))(t)
+		text := must.Get(os.ReadFile(filepath.Join(otherFolder, keyfile.FileName)))(t)
 		o := storetest.OptionsOf(place, storetest.NewClock())
 		o.KeyText = string(text)
 		s := storetest.Opened(t, o)

@@ -144,7 +144,7 @@ func (s *Store) BeginToServe(ctx context.Context) error {
 // as it is there, or is older. An older one waits for a backup that another process writes,
 // and for a folder that takes its own backup. What it waits for is logged at once and each minute.
 func (s *Store) prepareLater(ctx context.Context) error {
-	var told time.Time
+	var loggedAt time.Time
 	for s.Instance.Gate.Box() == nil {
 		err := s.PrepareToServe(ctx)
 		waits := fault.HasCode(err, backup.CodeRunning)
@@ -157,8 +157,8 @@ func (s *Store) prepareLater(ctx context.Context) error {
 		case !waits && !fault.IsUnavailable(err):
 			return err
 		}
-		if now := s.now(); now.Sub(told) >= time.Minute || now.Before(told) {
-			told = now
+		if now := s.now(); now.Sub(loggedAt) >= time.Minute || now.Before(loggedAt) {
+			loggedAt = now
 			s.logWaiting(err, waits)
 		}
 		if !group.Sleep(ctx, time.Second, nil) {

@@ -196,12 +196,12 @@ func TestViewersDoNotReadTheAddressesOfBuyers(t *testing.T) {
 		for who, want := range map[string]string{"viewer": "", "manager": sold.BuyerEmail, "owner": sold.BuyerEmail, "administrator": sold.BuyerEmail} {
 			a := staff[who]
 			var read []store.Purchase
-			one, err1 := f.Validation.Purchase(t.Context(), a, sold.ID)
-			byCode, err2 := f.Validation.Show(t.Context(), a, sold.Code)
-			page, err3 := f.ListPurchases(t.Context(), a, "ada", store.PurchaseFilter{Limit: 10}, store.PurchasePlace{})
-			similar, err4 := f.Validation.Nearby(t.Context(), a, "ada", "sold-to-graze")
-			err5 := f.Purchases(t.Context(), a, "ada", store.PurchaseFilter{}, func(p store.Purchase) error { read = append(read, p); return nil })
-			for _, err := range []error{err1, err2, err3, err4, err5} {
+			one, errOne := f.Validation.Purchase(t.Context(), a, sold.ID)
+			byCode, errByCode := f.Validation.Show(t.Context(), a, sold.Code)
+			page, errPage := f.ListPurchases(t.Context(), a, "ada", store.PurchaseFilter{Limit: 10}, store.PurchasePlace{})
+			similar, errSimilar := f.Validation.Nearby(t.Context(), a, "ada", "sold-to-graze")
+			errPurchases := f.Purchases(t.Context(), a, "ada", store.PurchaseFilter{}, func(p store.Purchase) error { read = append(read, p); return nil })
+			for _, err := range []error{errOne, errByCode, errPage, errSimilar, errPurchases} {
 				must.Do(t, err)
 			}
 			if len(page.Purchases) != 1 || len(similar) != 1 || len(read) != 1 {

@@ -160,7 +160,7 @@ func TestABodyThatBreaksOff(t *testing.T) {
 	r := post{contentType: typeForm}.request()
 	r.Body, r.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader("a=1"), failingReader{})), 10
 	_, err := ReadParams(httptest.NewRecorder(), r, "a")
-	if ours, ok := errors.AsType[*countersign.Error](err); !ok || ours.Code != "bad_body" {
+	if apiErr, ok := errors.AsType[*countersign.Error](err); !ok || apiErr.Code != "bad_body" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -48,8 +48,8 @@ func (p *Params) readJSON(body []byte) error {
 	if err == nil {
 		return nil
 	}
-	if ours := fault.Of(err); ours != nil {
-		return ours
+	if apiErr := fault.Of(err); apiErr != nil {
+		return apiErr
 	}
 	return errInvalid(countersign.CodeBadBody, err)
 }

@@ -40,7 +40,7 @@ func (l load) times(n, of int) load  { return load{l.requests * n / of, l.bytes 
 // A tally is the load of some requests, and the part of those that were broken off and have not ended.
 type tally struct{ all, broken load }
 
-func (t *tally) kept() load { return t.all.minus(t.broken) }
+func (t *tally) intact() load { return t.all.minus(t.broken) }
 
 // An address ([limit.Network]) has responses that are being sent.
 type address struct {
@@ -150,12 +150,12 @@ func (d *deliveries) makeRoom(own *address, more load, mayBreak bool) bool {
 	if !d.total.all.plus(more).within(d.most.times(2, 1)) {
 		return false
 	}
-	for quarter := d.most.times(1, 4); !own.exempt && !own.kept().plus(more).within(quarter); {
+	for quarter := d.most.times(1, 4); !own.exempt && !own.intact().plus(more).within(quarter); {
 		if !mayBreak || !d.breakLongest(own, false, more) {
 			return false
 		}
 	}
-	for !d.total.kept().plus(more).within(d.most) {
+	for !d.total.intact().plus(more).within(d.most) {
 		if !mayBreak || !d.breakLongest(own, true, more) {
 			return false
 		}
@@ -175,12 +175,12 @@ func (d *deliveries) breakLongest(own *address, all bool, more load) bool {
 	var found *delivery
 	for one := d.waiting.first; one != nil; one = one.place.next {
 		if amount(one.load) > 0 && (all || one.address == own) &&
-			(found == nil || amount(one.address.kept()) > amount(found.address.kept())) {
+			(found == nil || amount(one.address.intact()) > amount(found.address.intact())) {
 			found = one
 		}
 	}
-	held := amount(own.kept())
-	if found == nil || all && held > 0 && amount(found.address.kept()) <= held+amount(more) {
+	held := amount(own.intact())
+	if found == nil || all && held > 0 && amount(found.address.intact()) <= held+amount(more) {
 		return false
 	}
 	why := reasonAddress

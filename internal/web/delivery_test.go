@@ -123,7 +123,7 @@ func TestResponsesOfHTTP2ThatAreNotReadAreBounded(t *testing.T) {
 	}
 	d := s.slots.deliveries
 	d.mu.Lock()
-	all, kept := d.total.all, d.total.kept()
+	all, kept := d.total.all, d.total.intact()
 	d.mu.Unlock()
 	if all.bytes > 2*maxUnsent || kept.bytes > maxUnsent/4 || all.requests > 40 {
 		t.Errorf("%+v is held for one address, %+v of it goes on", all, kept)

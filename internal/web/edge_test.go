@@ -227,7 +227,7 @@ func TestAHandlerThatWritesNothingAnswers200(t *testing.T) {
 	}
 }
 
-func TestAnotherFaceHasItsOwnErrors(t *testing.T) {
+func TestAnotherFrontEndHasItsOwnErrors(t *testing.T) {
 	handler := testFrontEnd(Options{ErrorBody: func(r *http.Request, e *countersign.Error) []byte {
 		return []byte(r.URL.Path + " " + e.RequestID + " " + e.Code + ": " + e.Message)
 	}})

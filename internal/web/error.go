@@ -70,16 +70,16 @@ func (e *Edge) fail(r *http.Request, a *response, err error, as Representation) 
 
 // public returns the part of err that a caller may see. It always has a message.
 func public(err error) *countersign.Error {
-	ours, ok := errors.AsType[*countersign.Error](err)
-	if !ok || ours == nil || ours.Kind.Status() == http.StatusInternalServerError {
+	apiErr, ok := errors.AsType[*countersign.Error](err)
+	if !ok || apiErr == nil || apiErr.Kind.Status() == http.StatusInternalServerError {
 		return &countersign.Error{Code: countersign.CodeInternal, Message: countersign.MsgInternal}
 	}
-	if ours.Message != "" && ours.Code != "" {
-		return ours
+	if apiErr.Message != "" && apiErr.Code != "" {
+		return apiErr
 	}
-	filled, d := *ours, defaults[ours.Kind]
-	filled.Message = cmp.Or(ours.Message, d.Message, countersign.MsgInvalidRequest)
-	filled.Code = cmp.Or(ours.Code, d.Code)
+	filled, d := *apiErr, defaults[apiErr.Kind]
+	filled.Message = cmp.Or(apiErr.Message, d.Message, countersign.MsgInvalidRequest)
+	filled.Code = cmp.Or(apiErr.Code, d.Code)
 	return &filled
 }
 

@@ -73,8 +73,8 @@ const logAgainAfter = time.Minute
 // outageOf returns the name of the outage behind a response. A full disk differs from an unreachable database, although
 // the public message is the same.
 func outageOf(shown *countersign.Error, err error) string {
-	for ours := (*countersign.Error)(nil); errors.As(err, &ours); err = ours.Cause {
-		shown = ours
+	for apiErr := (*countersign.Error)(nil); errors.As(err, &apiErr); err = apiErr.Cause {
+		shown = apiErr
 	}
 	return shown.Code + " " + shown.Message
 }
@@ -82,8 +82,8 @@ func outageOf(shown *countersign.Error, err error) string {
 // outages remembers by their names which outages were told, and when. There are as many as there are sentences about
 // them in the program.
 type outages struct {
-	mu   sync.Mutex
-	told map[string]outage
+	mu     sync.Mutex
+	logged map[string]outage
 }
 
 type outage struct {
@@ -95,17 +95,17 @@ type outage struct {
 func (o *outages) shouldLog(name string, now time.Time) (omitted int, shouldLog bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	last, before := o.told[name]
+	last, before := o.logged[name]
 	age := now.Sub(last.at)
 	if before && age < logAgainAfter {
 		last.omitted++
-		o.told[name] = last
+		o.logged[name] = last
 		return 0, false
 	}
-	if o.told == nil {
-		o.told = map[string]outage{}
+	if o.logged == nil {
+		o.logged = map[string]outage{}
 	}
-	o.told[name] = outage{at: now}
+	o.logged[name] = outage{at: now}
 	if age >= 2*logAgainAfter {
 		return 0, true // those were of an earlier outage
 	}

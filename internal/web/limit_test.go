@@ -43,8 +43,8 @@ func TestARefusalSaysWhenToComeBack(t *testing.T) {
 
 func TestARefusalOfAWindowThatJustEnded(t *testing.T) {
 	err := Refuse(httptest.NewRecorder(), countersign.CodeQuotaExceeded, 5, 0, 0)
-	ours, ok := errors.AsType[*countersign.Error](err)
-	if !ok || ours.Code != "quota_exceeded" || ours.RetryAfter != time.Second {
+	apiErr, ok := errors.AsType[*countersign.Error](err)
+	if !ok || apiErr.Code != "quota_exceeded" || apiErr.RetryAfter != time.Second {
 		t.Errorf("got %v", err)
 	}
 }

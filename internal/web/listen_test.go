@@ -13,13 +13,13 @@ func TestListenSaysWhenTheAddressIsInUse(t *testing.T) {
 	ln := must.Get(Listen("127.0.0.1:0"))(t)
 	defer ln.Close()
 	_, err := Listen(ln.Addr().String())
-	ours, ok := errors.AsType[*countersign.Error](err)
-	if !ok || ours.Kind != countersign.KindConflict {
+	apiErr, ok := errors.AsType[*countersign.Error](err)
+	if !ok || apiErr.Kind != countersign.KindConflict {
 		t.Fatalf("got %v", err)
 	}
 	for _, want := range []string{ln.Addr().String(), "in use"} {
-		if !strings.Contains(ours.Message, want) {
-			t.Errorf("%q lacks %q", ours.Message, want)
+		if !strings.Contains(apiErr.Message, want) {
+			t.Errorf("%q lacks %q", apiErr.Message, want)
 		}
 	}
 }

@@ -87,17 +87,17 @@ func checkAgainstURL(t *testing.T, p *Params, query string) {
 
 func checkRefusal(t *testing.T, err error) {
 	t.Helper()
-	ours, ok := errors.AsType[*countersign.Error](err)
+	apiErr, ok := errors.AsType[*countersign.Error](err)
 	if !ok {
 		t.Fatalf("the error is not ours: %v", err)
 	}
-	switch ours.Kind {
+	switch apiErr.Kind {
 	case countersign.KindInvalid, countersign.KindTooLarge, countersign.KindUnsupportedType:
 	default:
-		t.Fatalf("the error is of kind %s", ours.Kind)
+		t.Fatalf("the error is of kind %s", apiErr.Kind)
 	}
-	if ours.Code == "" || ours.Message == "" {
-		t.Fatalf("the error has code %q and message %q", ours.Code, ours.Message)
+	if apiErr.Code == "" || apiErr.Message == "" {
+		t.Fatalf("the error has code %q and message %q", apiErr.Code, apiErr.Message)
 	}
 }
 

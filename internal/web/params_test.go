@@ -74,7 +74,7 @@ func (p post) check(t *testing.T, want string) {
 	t.Helper()
 	got, err := p.read()
 	if err != nil {
-		ours, ok := errors.AsType[*countersign.Error](err)
+		apiErr, ok := errors.AsType[*countersign.Error](err)
 		if !ok {
 			t.Fatalf("the error is not ours: %v", err)
 		}
@@ -82,10 +82,10 @@ func (p post) check(t *testing.T, want string) {
 			countersign.KindInvalid: "Invalid request", countersign.KindTooLarge: "Request too large",
 			countersign.KindUnsupportedType: "Unsupported content type",
 		}
-		if ours.Message == "" || ours.Message != messages[ours.Kind] {
-			t.Errorf("%s with the message %q", ours.Kind, ours.Message)
+		if apiErr.Message == "" || apiErr.Message != messages[apiErr.Kind] {
+			t.Errorf("%s with the message %q", apiErr.Kind, apiErr.Message)
 		}
-		got = ours.Code
+		got = apiErr.Code
 	}
 	expect.Equalf(t, got, want, "(%v)", err)
 }

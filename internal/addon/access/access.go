@@ -56,23 +56,23 @@ func May(a people.Actor, what Permission) error {
 	return fault.Forbidden("not_allowed", "Not allowed. A program with API credentials may read, change and publish settings")
 }
 
-// Guard is the gate of an addon, with what its services check and write in each act. Its
+// Control is the gate of an addon, with what its services check and write in each act. Its
 // methods may be called from many goroutines.
-type Guard struct {
+type Control struct {
 	*instance.Gate
 	Now func() time.Time
 }
 
 // May returns an error unless an actor has a permission and the addon is ready.
-func (g *Guard) May(a people.Actor, what Permission) error {
+func (c *Control) May(a people.Actor, what Permission) error {
 	if err := May(a, what); err != nil {
 		return err
 	}
-	return g.Ready()
+	return c.Ready()
 }
 
 // Timestamp is the present time for the database.
-func (g *Guard) Timestamp() sqldb.Time { return sqldb.Time{Time: g.Now()} }
+func (c *Control) Timestamp() sqldb.Time { return sqldb.Time{Time: c.Now()} }
 
 // The actions that the addon's own services write into the audit log: noun.verb.
 const (
@@ -158,9 +158,9 @@ func Actions() []people.Action {
 
 // Audit writes an entry of the audit log in the transaction of what it describes. An
 // action that is not in the list is an error.
-func (g *Guard) Audit(ctx context.Context, tx *addondb.DB, actor people.Actor, e people.Event) error {
+func (c *Control) Audit(ctx context.Context, tx *addondb.DB, actor people.Actor, e people.Event) error {
 	if !slices.Contains(actions, e.Action) {
 		return fmt.Errorf("addon: the action %q is not in the list of actions", e.Action)
 	}
-	return people.Record(ctx, &tx.DB, g.Now(), actor, e)
+	return people.Record(ctx, &tx.DB, c.Now(), actor, e)
 }

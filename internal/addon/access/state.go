@@ -30,14 +30,14 @@ var (
 )
 
 // SetState notes how far the addon is set up.
-func (g *Guard) SetState(s State) {
-	g.SetReason(map[State]*countersign.Error{StateNew: ErrUpdateNeeded, StateOutdated: ErrOutdated, StateNewer: instance.ErrSchemaNewer}[s])
+func (c *Control) SetState(s State) {
+	c.SetReason(map[State]*countersign.Error{StateNew: ErrUpdateNeeded, StateOutdated: ErrOutdated, StateNewer: instance.ErrSchemaNewer}[s])
 }
 
 // State returns how far the addon was set up when that was last read, "" when it is not known
 // yet.
-func (g *Guard) State() State {
-	switch g.Reason() {
+func (c *Control) State() State {
+	switch c.Reason() {
 	case nil:
 		return StateReady
 	case ErrUpdateNeeded:
@@ -52,4 +52,4 @@ func (g *Guard) State() State {
 
 // Installed reports whether an update has run, so that there are users, settings and
 // credentials, also those of an earlier version.
-func (g *Guard) Installed() bool { return g.State() == StateReady || g.State() == StateOutdated }
+func (c *Control) Installed() bool { return c.State() == StateReady || c.State() == StateOutdated }

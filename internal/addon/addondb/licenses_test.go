@@ -50,9 +50,9 @@ func TestCodesThatAreKeptAlreadyAreBoundToTheSavedStore(t *testing.T) {
 		now := migrated(t, at, "~")
 		t.Cleanup(func() { _ = now.Close() })
 		tables := New(now)
-		codes, err1 := tables.PurchaseCodes(t.Context())
-		kept, err2 := tables.Licenses(t.Context())
-		if err := errors.Join(err1, err2); err != nil || len(codes) != 1 || codes[0].Store != "https://store.example" || string(codes[0].Sealed) != "sealed" {
+		codes, errCodes := tables.PurchaseCodes(t.Context())
+		kept, errKept := tables.Licenses(t.Context())
+		if err := errors.Join(errCodes, errKept); err != nil || len(codes) != 1 || codes[0].Store != "https://store.example" || string(codes[0].Sealed) != "sealed" {
 			t.Fatalf("%+v, %v", codes, err)
 		}
 		if len(kept) != 1 || kept[0].CodeID != 1 || kept[0].File != "a.b.c" || kept[0].Answer != "valid" || kept[0].Domains.V[0] != "site.example" || !kept[0].SupportedUntil.IsZero() {

@@ -30,14 +30,14 @@ func TestPurchasesOfBeforeAreCountedByProduct(t *testing.T) {
 		must.Do(t, db.Close())
 		now := migrated(t, at, "~")
 		t.Cleanup(func() { _ = now.Close() })
-		totals, err1 := New(now).Numbers(t.Context(), "", "9999-12-31")
-		plans, err2 := New(now).NumbersByPlan(t.Context(), "", "9999-12-31")
+		totals, errTotals := New(now).Numbers(t.Context(), "", "9999-12-31")
+		plans, errPlans := New(now).NumbersByPlan(t.Context(), "", "9999-12-31")
 		want := []Number{{Day: "2026-11-01", Measure: "active", Value: 5}, {Day: "2026-11-01", Measure: "new", Value: 5}, {Day: "2026-11-01", Measure: "revenue", Currency: "EUR", Value: 499}}
-		if err1 != nil || !slices.Equal(totals, want) {
-			t.Errorf("%+v, %v", totals, err1)
+		if errTotals != nil || !slices.Equal(totals, want) {
+			t.Errorf("%+v, %v", totals, errTotals)
 		}
-		if want := []Number{{Measure: "active", Product: "gold", Plan: "yearly", Value: 1}}; err2 != nil || !slices.Equal(plans, want) {
-			t.Errorf("%+v, %v", plans, err2)
+		if want := []Number{{Measure: "active", Product: "gold", Plan: "yearly", Value: 1}}; errPlans != nil || !slices.Equal(plans, want) {
+			t.Errorf("%+v, %v", plans, errPlans)
 		}
 	})
 }

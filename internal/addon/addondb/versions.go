@@ -12,7 +12,7 @@ type Version struct {
 	PublishedAt sqldb.Time
 	ActorKind   string
 	Actor       string
-	Face        string
+	FrontEnd    string
 	Note        string
 	// Restored is the version that was brought back, 0 for none.
 	Restored int64
@@ -24,7 +24,7 @@ type Version struct {
 const selectVersions = `SELECT number, published_at, actor_kind, actor, face, note, restored, settings, body FROM versions `
 
 func scanVersion(r sqldb.Row) (v Version, err error) {
-	err = r.Scan(&v.Number, &v.PublishedAt, &v.ActorKind, &v.Actor, &v.Face, &v.Note, &v.Restored, &v.Settings, &v.Body)
+	err = r.Scan(&v.Number, &v.PublishedAt, &v.ActorKind, &v.Actor, &v.FrontEnd, &v.Note, &v.Restored, &v.Settings, &v.Body)
 	return v, err
 }
 
@@ -47,5 +47,5 @@ func (d *DB) LastVersion(ctx context.Context) (Version, error) {
 func (d *DB) AddVersion(ctx context.Context, v Version) error {
 	return d.Change(ctx, TopicServed, `INSERT INTO versions (number, published_at, actor_kind, actor, face, note, restored, settings, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		v.Number, v.PublishedAt, v.ActorKind, v.Actor, v.Face, v.Note, v.Restored, v.Settings, v.Body)
+		v.Number, v.PublishedAt, v.ActorKind, v.Actor, v.FrontEnd, v.Note, v.Restored, v.Settings, v.Body)
 }

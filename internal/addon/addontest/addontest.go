@@ -31,8 +31,8 @@ var Noon = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 var (
 	Client   = netip.MustParseAddr("192.0.2.7")
 	Operator = people.Operator("tester")
-	User     = people.Actor{Kind: people.KindUser, ID: "ana@site.example", User: 1, Administrator: true, Face: people.FacePage, Addr: Client}
-	Program  = people.Actor{Kind: people.KindKey, ID: "1 First pair", Face: people.FaceAPI, Addr: Client, Secret: true}
+	User     = people.Actor{Kind: people.KindUser, ID: "ana@site.example", User: 1, Administrator: true, FrontEnd: people.FrontEndPage, Addr: Client}
+	Program  = people.Actor{Kind: people.KindKey, ID: "1 First pair", FrontEnd: people.FrontEndAPI, Addr: Client, Secret: true}
 )
 
 // Loopback is the private network in which tests have their servers.

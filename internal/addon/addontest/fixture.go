@@ -86,7 +86,7 @@ func (f *Fixture) Audits(t testing.TB) []string {
 	lines := must.Get(f.Instance.Audit.Audit(t.Context(), Operator, people.AuditFilter{Limit: 500}))(t)
 	texts := make([]string, len(lines))
 	for i, l := range lines {
-		texts[len(lines)-1-i] = fmt.Sprintf("%s %s %s [%s]: %s -> %s", l.Actor, l.Action, l.Subject, l.Face, l.Before, l.After)
+		texts[len(lines)-1-i] = fmt.Sprintf("%s %s %s [%s]: %s -> %s", l.Actor, l.Action, l.Subject, l.FrontEnd, l.Before, l.After)
 	}
 	return texts
 }

@@ -94,7 +94,7 @@ func (f *frontEnd) visitor(w http.ResponseWriter, r *http.Request) (actor people
 		return people.Actor{}, false, nil
 	}
 	actor, signedIn, err = f.Visitor(w, r)
-	actor.Face = people.FaceAPI
+	actor.FrontEnd = people.FrontEndAPI
 	return actor, signedIn, err
 }
 

@@ -120,8 +120,8 @@ func (f *frontEnd) changeDraft(w http.ResponseWriter, r *http.Request) error {
 // withBoth adds to the error of a change to an earlier draft what it is now
 // and what was to be changed.
 func withBoth(err error, now settings.Draft, changes map[string]json.RawMessage) error {
-	ours := fault.Of(err)
-	if ours == nil || ours.Kind != countersign.KindPrecondition || now.Revision == 0 {
+	apiErr := fault.Of(err)
+	if apiErr == nil || apiErr.Kind != countersign.KindPrecondition || now.Revision == 0 {
 		return err
 	}
 	changes = maps.Clone(changes)
@@ -130,7 +130,7 @@ func withBoth(err error, now settings.Draft, changes map[string]json.RawMessage)
 			changes[s.Key] = json.RawMessage("null")
 		}
 	}
-	refused := *ours
+	refused := *apiErr
 	refused.Data = struct {
 		Current draft                      `json:"current"`
 		Yours   map[string]json.RawMessage `json:"yours"`

@@ -141,7 +141,7 @@ func visitor(_ http.ResponseWriter, r *http.Request) (people.Actor, bool, error)
 			Kind: countersign.KindForbidden, Code: "cross_site", Message: "This request came from another site, so nothing was done.",
 		}
 	}
-	return people.Actor{Kind: people.KindUser, ID: "ana@cafe.example", User: 1, Administrator: true, Face: people.FacePage}, true, nil
+	return people.Actor{Kind: people.KindUser, ID: "ana@cafe.example", User: 1, Administrator: true, FrontEnd: people.FrontEndPage}, true, nil
 }
 
 // names are what live.set tells the scripts.

@@ -36,11 +36,11 @@ func FuzzBody(f *testing.F) {
 			Settings map[string]jsontext.Value `json:"settings"`
 		}
 		if err := decode(r, []byte(text), &in); err != nil {
-			ours, ok := err.(*countersign.Error)
-			if !ok || ours.Kind != countersign.KindInvalid && ours.Kind != countersign.KindUnsupportedType {
+			apiErr, ok := err.(*countersign.Error)
+			if !ok || apiErr.Kind != countersign.KindInvalid && apiErr.Kind != countersign.KindUnsupportedType {
 				t.Fatalf("%q: %v", text, err)
 			}
-			if body := errorBody(r, ours); !json.Valid(body) || !utf8.Valid(body) {
+			if body := errorBody(r, apiErr); !json.Valid(body) || !utf8.Valid(body) {
 				t.Errorf("%q: %s", text, body)
 			}
 			return

@@ -47,16 +47,16 @@ var purchaseCodes = map[string]string{
 func withPurchaseCodes(h web.Handler) web.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		err := h(w, r)
-		ours := fault.Of(err)
+		apiErr := fault.Of(err)
 		switch {
-		case ours == nil:
-		case ours.Kind == countersign.KindUnauthorized && ours.Code != credential.CodeUserTokenExpired:
-			refused := fault.Of(nextSteps.Add(ours)) // which goes by the reason
-			return withCode(fault.WithData(refused, map[string]string{"reason": ours.Code}), codeUnauthorized)
-		case ours.Code == "credential_not_kept": // the caller can't help it: the operator has to rotate them
-			return fault.WithCause(fault.Unavailable(codeNotConfigured, ours.Message), ours)
-		case purchaseCodes[ours.Code] != "":
-			return withCode(ours, purchaseCodes[ours.Code])
+		case apiErr == nil:
+		case apiErr.Kind == countersign.KindUnauthorized && apiErr.Code != credential.CodeUserTokenExpired:
+			refused := fault.Of(nextSteps.Add(apiErr)) // which goes by the reason
+			return withCode(fault.WithData(refused, map[string]string{"reason": apiErr.Code}), codeUnauthorized)
+		case apiErr.Code == "credential_not_kept": // the caller can't help it: the operator has to rotate them
+			return fault.WithCause(fault.Unavailable(codeNotConfigured, apiErr.Message), apiErr)
+		case purchaseCodes[apiErr.Code] != "":
+			return withCode(apiErr, purchaseCodes[apiErr.Code])
 		}
 		return err
 	}
@@ -68,7 +68,7 @@ var storeCodes = []string{"store_unavailable", "store_not_authorised", "not_conf
 
 // publicPurchase is [fault.Public] for errors of purchases: an outage of the store keeps its code.
 func publicPurchase(err error) error {
-	if ours := fault.Of(err); ours != nil && slices.Contains(storeCodes, ours.Code) {
+	if apiErr := fault.Of(err); apiErr != nil && slices.Contains(storeCodes, apiErr.Code) {
 		return err
 	}
 	return fault.Public(err)

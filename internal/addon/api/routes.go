@@ -28,7 +28,7 @@ func New(a *addon.Addon, o Options) http.Handler {
 	if o.Pages == nil {
 		return edge.Handler(mux)
 	}
-	return edge.Handler(mux, http.HandlerFunc(f.elsewhere))
+	return edge.Handler(mux, http.HandlerFunc(f.servePages))
 }
 
 func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
@@ -90,9 +90,9 @@ func (f *frontEnd) siteRoutes(handle func(string, web.Handler)) {
 	handle("GET /api-addons/iap/events", f.listEvents)
 }
 
-// elsewhere leaves all other paths to the pages. Below the folders that apps call, it does so only for
+// servePages leaves all other paths to the pages. Below the folders that apps call, it does so only for
 // addresses that somebody opens in a browser: an app can do nothing with a page.
-func (f *frontEnd) elsewhere(w http.ResponseWriter, r *http.Request) {
+func (f *frontEnd) servePages(w http.ResponseWriter, r *http.Request) {
 	opened := r.Method == http.MethodGet && wantsPage(r)
 	if !opened && (strings.HasPrefix(r.URL.Path, "/api-addons/app/") || isForPurchases(r.URL.Path)) {
 		http.NotFound(w, r) // the edge puts its own answer there

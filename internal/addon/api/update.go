@@ -58,7 +58,7 @@ func (f *frontEnd) updater(w http.ResponseWriter, r *http.Request, run bool) (pe
 
 // tokenHolder is somebody with a token that was printed to the operator.
 func (f *frontEnd) tokenHolder(w http.ResponseWriter, r *http.Request, token string, run bool) (people.Actor, error) {
-	holder, err := f.addon.Setup.TokenHolder(r.Context(), token, people.FaceAPI, web.ClientAddr(w))
+	holder, err := f.addon.Setup.TokenHolder(r.Context(), token, people.FrontEndAPI, web.ClientAddr(w))
 	if err == nil && run && holder.Once {
 		err = f.addon.Setup.UseWebToken(r.Context(), token)
 	}

@@ -64,7 +64,7 @@ const (
 
 // List lists all by id.
 func (s *Service) List(ctx context.Context, actor people.Actor) ([]Credential, error) {
-	if err := s.guard.May(actor, access.ManageSite); err != nil {
+	if err := s.access.May(actor, access.ManageSite); err != nil {
 		return nil, err
 	}
 	rows, err := s.db.Credentials(ctx)
@@ -92,7 +92,7 @@ func notFound(id int64) *countersign.Error {
 // Create creates API credentials, both active. A used label is a conflict
 // (label_exists), an invalid one is of kind Invalid with Fields "label".
 func (s *Service) Create(ctx context.Context, actor people.Actor, label string) (Credential, Values, error) {
-	if err := s.guard.May(actor, access.ManageSite); err != nil {
+	if err := s.access.May(actor, access.ManageSite); err != nil {
 		return Credential{}, Values{}, err
 	}
 	label, err := checkLabel(label)
@@ -134,7 +134,7 @@ func errLabelExists(label string) error {
 
 // CreateIn is Create in a transaction, for a valid label. The caller has checked the permission.
 func (s *Service) CreateIn(ctx context.Context, tx *addondb.DB, actor people.Actor, label string) (Credential, Values, error) {
-	c := addondb.Credential{Label: label, KeyActive: true, SecretActive: true, CreatedAt: s.guard.Timestamp()}
+	c := addondb.Credential{Label: label, KeyActive: true, SecretActive: true, CreatedAt: s.access.Timestamp()}
 	values := s.setValues(&c)
 	var err error
 	if c.ID, err = tx.AddCredential(ctx, c); errors.Is(err, sqldb.ErrExists) {
@@ -143,19 +143,19 @@ func (s *Service) CreateIn(ctx context.Context, tx *addondb.DB, actor people.Act
 	if err != nil {
 		return Credential{}, values, err
 	}
-	if err := s.guard.SameKeyFile(ctx, tx.Queries); err != nil {
+	if err := s.access.SameKeyFile(ctx, tx.Queries); err != nil {
 		return Credential{}, values, err
 	}
 	if err := endDismissal(ctx, tx); err != nil {
 		return Credential{}, values, err
 	}
-	return credentialOf(c), values, s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionCredentialCreate, Subject: nameOf(c), After: switches(c)})
+	return credentialOf(c), values, s.access.Audit(ctx, tx, actor, people.Event{Action: access.ActionCredentialCreate, Subject: nameOf(c), After: switches(c)})
 }
 
 // setValues sets new values of a credential.
 func (s *Service) setValues(c *addondb.Credential) Values {
 	values := Values{Key: token.New(prefixKey), Secret: token.New(prefixSecret)}
-	box := s.guard.Box()
+	box := s.access.Box()
 	c.KeyDigest, c.KeyHint, c.SecretHint = token.Digest(values.Key), token.Hint(values.Key), token.Hint(values.Secret)
 	c.KeySealed = box.Seal(pairPurpose(*c, HalfKey), []byte(values.Key))
 	c.SecretSealed = box.Seal(pairPurpose(*c, HalfSecret), []byte(values.Secret))
@@ -169,10 +169,10 @@ func pairPurpose(c addondb.Credential, half Half) string {
 
 // open decrypts the values of a credential.
 func (s *Service) open(c addondb.Credential) (Values, error) {
-	box := s.guard.Box()
-	key, err1 := box.Open(pairPurpose(c, HalfKey), c.KeySealed)
-	secret, err2 := box.Open(pairPurpose(c, HalfSecret), c.SecretSealed)
-	if err := errors.Join(err1, err2); err != nil {
+	box := s.access.Box()
+	key, errKey := box.Open(pairPurpose(c, HalfKey), c.KeySealed)
+	secret, errSecret := box.Open(pairPurpose(c, HalfSecret), c.SecretSealed)
+	if errKey != nil || errSecret != nil {
 		return Values{}, fault.Conflict("credential_not_kept", "These API credentials can't be read: they were encrypted with another key file. Rotate them to get new values")
 	}
 	return Values{string(key), string(secret)}, nil
@@ -199,8 +199,8 @@ func (s *Service) Rotate(ctx context.Context, actor people.Actor, id int64) (Cre
 	c, err := s.change(ctx, actor, id, func(tx *addondb.DB, c *addondb.Credential) (people.Event, error) {
 		before := c.KeyHint
 		values = s.setValues(c)
-		c.RotatedAt = s.guard.Timestamp()
-		if err := s.guard.SameKeyFile(ctx, tx.Queries); err != nil {
+		c.RotatedAt = s.access.Timestamp()
+		if err := s.access.SameKeyFile(ctx, tx.Queries); err != nil {
 			return people.Event{}, err
 		}
 		return people.Event{Action: access.ActionCredentialRotate, Before: before, After: c.KeyHint}, tx.UpdateCredential(ctx, *c)
@@ -267,7 +267,7 @@ func (s *Service) Delete(ctx context.Context, actor people.Actor, id int64) (Cre
 // change runs a change of API credentials and its audit entry in one transaction.
 // An event without an action is not written.
 func (s *Service) change(ctx context.Context, actor people.Actor, id int64, act func(*addondb.DB, *addondb.Credential) (people.Event, error)) (Credential, error) {
-	if err := s.guard.May(actor, access.ManageSite); err != nil {
+	if err := s.access.May(actor, access.ManageSite); err != nil {
 		return Credential{}, err
 	}
 	var c addondb.Credential
@@ -283,7 +283,7 @@ func (s *Service) change(ctx context.Context, actor people.Actor, id int64, act 
 			return err
 		}
 		event.Subject = nameOf(c)
-		return s.guard.Audit(ctx, tx, actor, event)
+		return s.access.Audit(ctx, tx, actor, event)
 	})
 	return credentialOf(c), err
 }

@@ -63,13 +63,13 @@ func TestPairIsMadeShownAndRotated(t *testing.T) {
 func TestMissingPairs(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		ctx := t.Context()
-		_, err1 := f.Credentials.Find(ctx, operator, 9)
-		_, _, err2 := f.Credentials.Reveal(ctx, operator, 9)
-		_, _, err3 := f.Credentials.Rotate(ctx, operator, 9)
-		_, err4 := f.Credentials.SetActive(ctx, operator, 9, credential.HalfBoth, true)
-		_, err5 := f.Credentials.Rename(ctx, operator, 9, "x")
-		_, err6 := f.Credentials.Delete(ctx, operator, 9)
-		for _, err := range []error{err1, err2, err3, err4, err5, err6} {
+		_, errFind := f.Credentials.Find(ctx, operator, 9)
+		_, _, errReveal := f.Credentials.Reveal(ctx, operator, 9)
+		_, _, errRotate := f.Credentials.Rotate(ctx, operator, 9)
+		_, errSetActive := f.Credentials.SetActive(ctx, operator, 9, credential.HalfBoth, true)
+		_, errRename := f.Credentials.Rename(ctx, operator, 9, "x")
+		_, errDelete := f.Credentials.Delete(ctx, operator, 9)
+		for _, err := range []error{errFind, errReveal, errRotate, errSetActive, errRename, errDelete} {
 			addontest.WantError(t, err, "credential_not_found")
 		}
 		_, err := f.Credentials.SetActive(ctx, operator, 1, "neither", true)

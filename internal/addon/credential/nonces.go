@@ -82,10 +82,10 @@ func cannotWrite(err error) bool {
 
 // PruneNonces deletes those whose calls are too old, also for a server whose clock is behind by [SignedWindow].
 func (s *Service) PruneNonces(ctx context.Context) {
-	if s.guard.Ready() != nil {
+	if s.access.Ready() != nil {
 		return // the tables may be older than the nonces
 	}
-	if err := s.db.PruneNonces(ctx, sqldb.Time{Time: s.guard.Now().Add(-SignedWindow)}); err != nil {
+	if err := s.db.PruneNonces(ctx, sqldb.Time{Time: s.access.Now().Add(-SignedWindow)}); err != nil {
 		s.log.Warn("old nonces could not be removed", "cause", err)
 	}
 }

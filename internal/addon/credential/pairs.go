@@ -32,7 +32,7 @@ func (p *openPair) isActive() bool { return p.KeyActive && p.SecretActive }
 
 // readPairs reads all API credentials.
 func (s *Service) readPairs(ctx context.Context) (*pairTable, error) {
-	if err := s.guard.Ready(); err != nil { // the key file is not known yet
+	if err := s.access.Ready(); err != nil { // the key file is not known yet
 		return nil, err
 	}
 	list, err := s.db.Credentials(ctx)

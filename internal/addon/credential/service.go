@@ -21,7 +21,7 @@ import (
 // Service is the API credentials of a site. Its methods may be called from many goroutines.
 type Service struct {
 	db      *addondb.DB
-	guard   *access.Guard
+	access  *access.Control
 	log     *slog.Logger
 	started time.Time // the nonces of earlier calls are not in memory
 	nonces  nonces
@@ -34,8 +34,8 @@ type Service struct {
 
 // New returns the API credentials in a database, and the watcher that has to be told of their
 // changes.
-func New(db *addondb.DB, guard *access.Guard, log *slog.Logger) (*Service, sqldb.Watcher) {
-	s := &Service{db: db, guard: guard, log: log, started: guard.Now()}
+func New(db *addondb.DB, control *access.Control, log *slog.Logger) (*Service, sqldb.Watcher) {
+	s := &Service{db: db, access: control, log: log, started: control.Now()}
 	cached.SetVersionedCapacity(&s.userTokens, userTokenBytes, func(usertoken.Token) int { return userTokenSize })
 	return s, s.pairs.Watch(s.readPairs, addondb.TopicCredentials)
 }

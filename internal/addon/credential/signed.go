@@ -63,10 +63,10 @@ var (
 // credential_inactive, timestamp_invalid, timestamp_before_start, nonce_invalid, nonce_used;
 // or Unavailable.
 func (s *Service) Signed(ctx context.Context, from netip.Addr, r SignedRequest) (people.Actor, error) {
-	if err := s.guard.Ready(); err != nil {
+	if err := s.access.Ready(); err != nil {
 		return people.Actor{}, err
 	}
-	now := s.guard.Now()
+	now := s.access.Now()
 	at, err := readTimestamp(r.Timestamp, now)
 	if err != nil {
 		return people.Actor{}, err
@@ -112,10 +112,10 @@ func (s *Service) beforeStart(at, now time.Time) bool {
 // Basic is Signed for a key and a secret sent with HTTP's Basic scheme, which is
 // for TLS alone.
 func (s *Service) Basic(ctx context.Context, from netip.Addr, key, secret string) (people.Actor, error) {
-	if err := s.guard.Ready(); err != nil {
+	if err := s.access.Ready(); err != nil {
 		return people.Actor{}, err
 	}
-	c, err := s.activePair(ctx, key, func(kept string) bool { return subtle.ConstantTimeCompare([]byte(kept), []byte(secret)) == 1 })
+	c, err := s.activePair(ctx, key, func(stored string) bool { return subtle.ConstantTimeCompare([]byte(stored), []byte(secret)) == 1 })
 	if err != nil {
 		return people.Actor{}, err
 	}
@@ -138,6 +138,6 @@ func (s *Service) activePair(ctx context.Context, key string, proves func(secret
 
 // actorOf is the program that has API credentials. Its use is noted.
 func (s *Service) actorOf(p *openPair, from netip.Addr) people.Actor {
-	s.uses.Note(p.ID, s.guard.Now(), from)
-	return people.Actor{Kind: people.KindKey, ID: nameOf(p.Credential), Face: people.FaceAPI, Addr: from, Secret: true}
+	s.uses.Note(p.ID, s.access.Now(), from)
+	return people.Actor{Kind: people.KindKey, ID: nameOf(p.Credential), FrontEnd: people.FrontEndAPI, Addr: from, Secret: true}
 }

@@ -51,7 +51,7 @@ func TestSignedCallIsTheProgramThatHoldsThePair(t *testing.T) {
 		_, pair, err := f.Credentials.Reveal(t.Context(), operator, 1)
 		must.Do(t, err)
 		actor, err := f.Credentials.Signed(t.Context(), client, signed(f, pair, "nonce-0001"))
-		want := people.Actor{Kind: people.KindKey, ID: "1 First pair", Face: people.FaceAPI, Addr: client, Secret: true}
+		want := people.Actor{Kind: people.KindKey, ID: "1 First pair", FrontEnd: people.FrontEndAPI, Addr: client, Secret: true}
 		if err != nil || actor != want {
 			t.Errorf("%+v, %v", actor, err)
 		}

@@ -59,19 +59,19 @@ type AppUser struct {
 // app with any active API key of the site. The caller is a program of the site, which knows
 // that the user is signed in. An invalid id is of kind Invalid with Fields "user_id".
 func (s *Service) NewUserToken(actor people.Actor, userID string) (UserToken, error) {
-	if err := s.guard.May(actor, access.ActForUsers); err != nil {
+	if err := s.access.May(actor, access.ActForUsers); err != nil {
 		return UserToken{}, err
 	}
 	if problem := input.UserID(userID); problem != "" {
 		return UserToken{}, input.Invalid("user_id_invalid", map[string]string{"user_id": problem})
 	}
-	text, token := usertoken.Mint(s.userTokenKey(), userID, s.guard.Now())
+	text, token := usertoken.Mint(s.userTokenKey(), userID, s.access.Now())
 	return UserToken{text, token.Expires}, nil
 }
 
 // userTokenKey is the key of the tokens that the addon signs. A new key file ends them.
 func (s *Service) userTokenKey() usertoken.Key {
-	return usertoken.Key{Secret: s.guard.Box().MAC(userTokenLabel, nil), Issuer: userTokenIssuer}
+	return usertoken.Key{Secret: s.access.Box().MAC(userTokenLabel, nil), Issuer: userTokenIssuer}
 }
 
 // SiteTokenKey is the key of the tokens that a site signs itself: the HMAC-SHA256 under
@@ -88,7 +88,7 @@ func SiteTokenKey(c Values) usertoken.Key {
 // [CodeUserTokenInvalid], credential_inactive, [CodeUserTokenExpired]. Who has no valid token
 // does not learn whether the key is active.
 func (s *Service) AppUser(ctx context.Context, from netip.Addr, key, userToken string) (AppUser, error) {
-	if err := s.guard.Ready(); err != nil {
+	if err := s.access.Ready(); err != nil {
 		return AppUser{}, err
 	}
 	p, err := s.pairWithKey(ctx, key)
@@ -107,7 +107,7 @@ func (s *Service) AppUser(ctx context.Context, from netip.Addr, key, userToken s
 	case err != nil: // it has expired
 		return AppUser{}, errUserTokenExpired
 	}
-	s.uses.Note(p.ID, s.guard.Now(), from)
+	s.uses.Note(p.ID, s.access.Now(), from)
 	return AppUser{ID: token.User, Credential: nameOf(p.Credential), Addr: from, Expires: token.Expires}, nil
 }
 
@@ -121,7 +121,7 @@ const (
 // verifyUserToken is [usertoken.Verify] with the keys of a pair. An app sends the same token until
 // it expires, so it is verified once for each pair of the cached table, and its time each time.
 func (s *Service) verifyUserToken(p *openPair, text string) (usertoken.Token, error) {
-	now := s.guard.Now()
+	now := s.access.Now()
 	if p.number == 0 {
 		return usertoken.Verify(text, now, p.tokens...)
 	}

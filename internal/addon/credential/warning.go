@@ -68,7 +68,7 @@ func warningOf(list []addondb.Credential) Warning {
 
 // Warning returns what keeps API credentials from working.
 func (s *Service) Warning(ctx context.Context, actor people.Actor) (Warning, error) {
-	if err := s.guard.May(actor, access.ManageSite); err != nil {
+	if err := s.access.May(actor, access.ManageSite); err != nil {
 		return Warning{}, err
 	}
 	list, err := s.db.Credentials(ctx)
@@ -84,7 +84,7 @@ func (s *Service) Warning(ctx context.Context, actor people.Actor) (Warning, err
 // DismissWarning dismisses the warning about API credentials until its reason
 // changes. Without a warning it is a conflict (credential_warning_none).
 func (s *Service) DismissWarning(ctx context.Context, actor people.Actor) (Warning, error) {
-	if err := s.guard.May(actor, access.ManageSite); err != nil {
+	if err := s.access.May(actor, access.ManageSite); err != nil {
 		return Warning{}, err
 	}
 	var w Warning
@@ -107,7 +107,7 @@ func (s *Service) DismissWarning(ctx context.Context, actor people.Actor) (Warni
 		if err := tx.SetMeta(ctx, metaDismissed, w.state()); err != nil {
 			return err
 		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionCredentialDismiss, Detail: w.Text()})
+		return s.access.Audit(ctx, tx, actor, people.Event{Action: access.ActionCredentialDismiss, Detail: w.Text()})
 	})
 	return w, err
 }

@@ -38,7 +38,7 @@ type deliverTask struct {
 
 // enqueue has an event delivered to a webhook at once.
 func (s *Service) enqueue(ctx context.Context, tx sqldb.Queries, event, webhook int64) error {
-	now := s.guard.Now()
+	now := s.access.Now()
 	return jobs.Put(ctx, tx, jobs.Task{
 		Kind: deliverKind, Key: fmt.Sprintf("%d/%d", event, webhook), Scope: webhook, Payload: deliverTask{event, webhook}, Due: now,
 	}, now)
@@ -53,7 +53,7 @@ func (s *Service) deliveryFailed(j jobs.Job) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	if err := s.db.FailDelivery(ctx, task.Event, task.Webhook, s.guard.Timestamp()); err != nil {
+	if err := s.db.FailDelivery(ctx, task.Event, task.Webhook, s.access.Timestamp()); err != nil {
 		s.log.Warn("a delivery that failed could not be marked", "cause", err)
 	}
 }
@@ -65,7 +65,7 @@ func (s *Service) deliver(ctx context.Context, r *jobs.Run) (any, error) {
 	if err := json.Unmarshal(r.Payload, &task); err != nil {
 		return nil, fmt.Errorf("events: deliver: %w", err)
 	}
-	if err := s.guard.Ready(); err != nil {
+	if err := s.access.Ready(); err != nil {
 		return nil, err
 	}
 	message, err := s.message(ctx, r, task)
@@ -132,7 +132,7 @@ func (s *Service) record(ctx context.Context, r *jobs.Run, task deliverTask, res
 		if err != nil {
 			return err
 		}
-		now := s.guard.Timestamp()
+		now := s.access.Timestamp()
 		attempt := addondb.Attempt{At: now, Status: int64(result.Status), TookMS: result.Took.Milliseconds(), Excerpt: result.Text}
 		if err := tx.AddAttempt(ctx, d.ID, attempt); err != nil {
 			return err
@@ -155,7 +155,7 @@ func (s *Service) record(ctx context.Context, r *jobs.Run, task deliverTask, res
 
 // recordFailure pauses a webhook that is gone or fails for too long, and tries others again.
 func (s *Service) recordFailure(ctx context.Context, tx *addondb.DB, r *jobs.Run, w addondb.Webhook, d addondb.Delivery, result hook.Result) error {
-	now := s.guard.Timestamp()
+	now := s.access.Timestamp()
 	if w.FailingSince.IsZero() {
 		w.FailingSince = now
 	}
@@ -197,5 +197,5 @@ func (s *Service) recordFailure(ctx context.Context, tx *addondb.DB, r *jobs.Run
 // pauseItself pauses a webhook for a reason that nobody asked for. The doctor reports it.
 func (s *Service) pauseItself(ctx context.Context, tx *addondb.DB, w *addondb.Webhook, why Reason) error {
 	s.log.Warn("a webhook was paused", "webhook", webhookName(*w), "reason", why.Text())
-	return s.guard.Audit(ctx, tx, itself, s.pause(w, why))
+	return s.access.Audit(ctx, tx, itself, s.pause(w, why))
 }

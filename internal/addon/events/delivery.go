@@ -91,7 +91,7 @@ func (s *Service) Deliveries(ctx context.Context, a people.Actor, webhook int64,
 // Delivery reads one with its attempts, oldest first. Its error is of kind NotFound
 // (delivery_not_found).
 func (s *Service) Delivery(ctx context.Context, a people.Actor, id int64) (Delivery, []Attempt, error) {
-	if err := s.guard.May(a, access.ManageSite); err != nil {
+	if err := s.access.May(a, access.ManageSite); err != nil {
 		return Delivery{}, nil, err
 	}
 	row, err := s.db.Delivery(ctx, id)
@@ -107,7 +107,7 @@ func (s *Service) Delivery(ctx context.Context, a people.Actor, id int64) (Deliv
 // DeliveryBody returns the body that a delivery sends. Its error is of kind NotFound
 // (delivery_not_found).
 func (s *Service) DeliveryBody(ctx context.Context, a people.Actor, id int64) (json.RawMessage, error) {
-	if err := s.guard.May(a, access.ManageSite); err != nil {
+	if err := s.access.May(a, access.ManageSite); err != nil {
 		return nil, err
 	}
 	row, err := s.db.Delivery(ctx, id)

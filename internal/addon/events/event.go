@@ -98,19 +98,19 @@ func (s *Service) append(ctx context.Context, tx *addondb.DB, e Event) (id strin
 	}
 	id = "evt_" + uuid.NewString() // not its place: that is used again after a backup is restored
 	body, err := countersign.EncodeJSON(payload{
-		ID: id, Type: e.Type, CreatedAt: countersign.At(s.guard.Now()), UserID: e.UserID,
+		ID: id, Type: e.Type, CreatedAt: countersign.At(s.access.Now()), UserID: e.UserID,
 		Membership: e.Membership, Previous: e.Previous, Purchase: e.Purchase, Environment: e.Environment,
 	})
 	if err != nil {
 		return "", 0, fmt.Errorf("events: %w", err)
 	}
-	seq, err = tx.AddEvent(ctx, addondb.Event{EventID: id, Type: string(e.Type), CreatedAt: s.guard.Timestamp(), Body: string(body), UserID: e.UserID})
+	seq, err = tx.AddEvent(ctx, addondb.Event{EventID: id, Type: string(e.Type), CreatedAt: s.access.Timestamp(), Body: string(body), UserID: e.UserID})
 	return id, seq, err
 }
 
 // send has an event delivered to a webhook. One that is paused gets it when it is resumed.
 func (s *Service) send(ctx context.Context, tx *addondb.DB, seq int64, w addondb.Webhook) error {
-	now := s.guard.Timestamp()
+	now := s.access.Timestamp()
 	if w.PausedFor != "" {
 		return tx.PutDelivery(ctx, addondb.Delivery{Event: seq, Webhook: w.ID, State: string(Held), CreatedAt: now})
 	}

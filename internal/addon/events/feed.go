@@ -34,7 +34,7 @@ type Feed struct {
 // [MaxLimit], 0 for [DefaultLimit]. A place that the feed has not reached is an error of kind
 // Invalid (cursor_unknown): the database was restored from a backup.
 func (s *Service) List(ctx context.Context, a people.Actor, after int64, limit int) (Feed, error) {
-	if err := s.guard.May(a, access.ReadEvents); err != nil {
+	if err := s.access.May(a, access.ReadEvents); err != nil {
 		return Feed{}, err
 	}
 	if limit == 0 {
@@ -67,7 +67,7 @@ func (s *Service) List(ctx context.Context, a people.Actor, after int64, limit i
 
 // About lists the newest events of a user, the newest first.
 func (s *Service) About(ctx context.Context, a people.Actor, user string, limit int) ([]Item, error) {
-	if err := s.guard.May(a, access.ReadEvents); err != nil {
+	if err := s.access.May(a, access.ReadEvents); err != nil {
 		return nil, err
 	}
 	rows, err := s.db.EventsOf(ctx, user, limit)

@@ -231,7 +231,7 @@ func TestOldEventsAreDeletedAndWhoMissedThemIsTold(t *testing.T) {
 		p.webhook(t, r)
 		p.add(t, "ana", "ben")
 		p.run(t)
-		p.Move(kept)
+		p.Move(retention)
 		p.add(t, "cleo")
 		prune := func() {
 			t.Helper()
@@ -251,7 +251,7 @@ func TestOldEventsAreDeletedAndWhoMissedThemIsTold(t *testing.T) {
 			}
 		}
 		p.run(t)
-		p.Move(2 * kept)
+		p.Move(2 * retention)
 		prune()
 		if feed := p.read(t, 3, 0); feed.Missed || feed.Cursor != 3 {
 			t.Errorf("after 3: %+v", feed)

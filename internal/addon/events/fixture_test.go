@@ -33,8 +33,8 @@ import (
 
 var (
 	operator = people.Operator("tester")
-	program  = people.Actor{Kind: people.KindKey, ID: "1 First pair", Face: people.FaceAPI, Secret: true}
-	visitor  = people.Actor{Kind: people.KindVisitor, Face: people.FaceAPI}
+	program  = people.Actor{Kind: people.KindKey, ID: "1 First pair", FrontEnd: people.FrontEndAPI, Secret: true}
+	visitor  = people.Actor{Kind: people.KindVisitor, FrontEnd: people.FrontEndAPI}
 	noon     = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 )
@@ -66,12 +66,12 @@ func open(ctx context.Context, at dbtest.DB, now func() time.Time) (*process, er
 	p := &process{place: at, database: db, log: &bytes.Buffer{}}
 	log := slog.New(slog.NewTextHandler(p.log, nil))
 	p.queue = jobs.New(db, now, log)
-	guard := &access.Guard{Gate: instance.NewGate(keyfile.Addon), Now: now}
-	guard.Open(box)
-	guard.SetState(access.StateReady)
+	control := &access.Control{Gate: instance.NewGate(keyfile.Addon), Now: now}
+	control.Open(box)
+	control.SetState(access.StateReady)
 	var watcher sqldb.Watcher
 	p.Service, watcher = New(addondb.New(db), Options{
-		Guard: guard, Queue: p.queue, Sender: hook.New(loopback, "1.2.3", now), AllowPrivate: loopback, Log: log,
+		Access: control, Queue: p.queue, Sender: hook.New(loopback, "1.2.3", now), AllowPrivate: loopback, Log: log,
 		Lookup: func(context.Context, string, string) ([]netip.Addr, error) {
 			return nil, &net.DNSError{IsNotFound: true}
 		},
@@ -235,9 +235,9 @@ func (p *process) audits(t *testing.T) []string {
 // wantError wants an error with a code, or none for "".
 func wantError(t *testing.T, err error, code string) {
 	t.Helper()
-	var ours *countersign.Error
-	if errors.As(err, &ours) {
-		if ours.Code != code {
+	var apiErr *countersign.Error
+	if errors.As(err, &apiErr) {
+		if apiErr.Code != code {
 			t.Errorf("error %v, want the code %q", err, code)
 		}
 		return

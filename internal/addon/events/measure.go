@@ -26,7 +26,7 @@ func (s *Service) Measure(ctx context.Context) (f Figures, err error) {
 			f.Paused++
 		case !w.FailingSince.IsZero():
 			f.Failing++
-			f.FailingFor = max(f.FailingFor, s.guard.Now().Sub(w.FailingSince.Time))
+			f.FailingFor = max(f.FailingFor, s.access.Now().Sub(w.FailingSince.Time))
 		default:
 			f.Active++
 		}

@@ -45,7 +45,7 @@ func (s *Service) Pause(ctx context.Context, a people.Actor, id int64) (Webhook,
 
 // pause changes w, and returns the audit entry of it.
 func (s *Service) pause(w *addondb.Webhook, why Reason) people.Event {
-	w.PausedFor, w.PausedAt = string(why), s.guard.Timestamp()
+	w.PausedFor, w.PausedAt = string(why), s.access.Timestamp()
 	return people.Event{Action: access.ActionWebhookPause, Subject: webhookName(*w), Detail: why.Text()}
 }
 
@@ -61,7 +61,7 @@ func (s *Service) Resume(ctx context.Context, a people.Actor, id int64) (Webhook
 		}
 		before := Reason(w.PausedFor).Text()
 		w.PausedFor, w.PausedAt, w.FailingSince = "", sqldb.Time{}, sqldb.Time{}
-		held, err := tx.ReleaseDeliveries(ctx, id, s.guard.Timestamp())
+		held, err := tx.ReleaseDeliveries(ctx, id, s.access.Timestamp())
 		if err != nil {
 			return people.Event{}, err
 		}

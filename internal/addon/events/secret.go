@@ -31,13 +31,13 @@ var errSecretLost = fault.Conflict("webhook_secret_lost", "The secret of this we
 
 // secrets are those that sign what is sent to a webhook now, the current one first.
 func (s *Service) secrets(w addondb.Webhook) ([]hook.Secret, error) {
-	box := s.guard.Box()
+	box := s.access.Box()
 	current, err := box.Open(secretPurpose(w.ID), w.SecretSealed)
 	if err != nil {
 		return nil, errSecretLost
 	}
 	all := []hook.Secret{current}
-	if len(w.OldSealed) == 0 || !s.guard.Now().Before(w.OldUntil.Time) {
+	if len(w.OldSealed) == 0 || !s.access.Now().Before(w.OldUntil.Time) {
 		return all, nil
 	}
 	if old, err := box.Open(secretPurpose(w.ID), w.OldSealed); err == nil {
@@ -69,13 +69,13 @@ func (s *Service) RotateSecret(ctx context.Context, a people.Actor, id int64, ov
 	}
 	secret := hook.NewSecret()
 	v, err := s.changeWebhook(ctx, a, id, func(tx *addondb.DB, w *addondb.Webhook) (people.Event, error) {
-		now := s.guard.Now()
+		now := s.access.Now()
 		w.OldSealed, w.OldUntil = []byte{}, sqldb.Time{}
 		if overlap > 0 {
 			w.OldSealed, w.OldUntil = w.SecretSealed, sqldb.Time{Time: now.Add(overlap)}
 		}
-		w.SecretSealed, w.RotatedAt = s.guard.Box().Seal(secretPurpose(id), secret), sqldb.Time{Time: now}
-		return people.Event{Action: access.ActionWebhookRotate, Detail: "overlap " + overlap.String()}, s.guard.SameKeyFile(ctx, tx.Queries)
+		w.SecretSealed, w.RotatedAt = s.access.Box().Seal(secretPurpose(id), secret), sqldb.Time{Time: now}
+		return people.Event{Action: access.ActionWebhookRotate, Detail: "overlap " + overlap.String()}, s.access.SameKeyFile(ctx, tx.Queries)
 	})
 	if err != nil {
 		return Webhook{}, "", err
@@ -110,7 +110,7 @@ func (s *Service) ResealWebhooks(ctx context.Context, tx *addondb.DB, old, fresh
 		}
 		w.SecretSealed = keyfile.Reseal(old, fresh, secretPurpose(w.ID), w.SecretSealed)
 		if w.SecretSealed == nil {
-			w.SecretSealed, w.PausedFor, w.PausedAt = []byte{}, string(PausedSecretLost), s.guard.Timestamp()
+			w.SecretSealed, w.PausedFor, w.PausedAt = []byte{}, string(PausedSecretLost), s.access.Timestamp()
 		}
 		if err := tx.UpdateWebhook(ctx, w); err != nil {
 			return err

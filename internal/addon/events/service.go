@@ -17,8 +17,8 @@ import (
 	"github.com/countersign/countersign/internal/sqldb"
 )
 
-// kept is how long events, deliveries and attempts are kept.
-const kept = 30 * 24 * time.Hour
+// retention is how long events, deliveries and attempts are kept.
+const retention = 30 * 24 * time.Hour
 
 // itself is the actor of what the addon does without being asked.
 var itself = people.Operator("countersign")
@@ -26,7 +26,7 @@ var itself = people.Operator("countersign")
 // Service is the events of an addon. Its methods may be called from many goroutines.
 type Service struct {
 	db      *addondb.DB
-	guard   *access.Guard
+	access  *access.Control
 	sender  *hook.Sender
 	allowed []netip.Prefix
 	lookup  func(ctx context.Context, network, host string) ([]netip.Addr, error)
@@ -39,7 +39,7 @@ type Service struct {
 
 // Options are what a service needs beside its database.
 type Options struct {
-	Guard *access.Guard
+	Access *access.Control
 	// Queue gets the kind of job that delivers events.
 	Queue *jobs.Queue
 	// Sender sends webhooks.
@@ -54,7 +54,7 @@ type Options struct {
 // New returns the events in a database, and the watcher that has to be told of its changes.
 func New(db *addondb.DB, o Options) (*Service, sqldb.Watcher) {
 	s := &Service{
-		db: db, guard: o.Guard, sender: o.Sender, allowed: o.AllowPrivate, lookup: o.Lookup, log: o.Log, news: make(chan struct{}), ended: make(chan struct{}),
+		db: db, access: o.Access, sender: o.Sender, allowed: o.AllowPrivate, lookup: o.Lookup, log: o.Log, news: make(chan struct{}), ended: make(chan struct{}),
 	}
 	o.Queue.Handle(deliverKind, jobs.Kind{
 		Work: s.deliver, Ended: s.deliveryFailed, Workers: deliverWorkers, PerScope: deliverTogether, Lease: deliverLease, Retries: deliverRetries,
@@ -75,7 +75,7 @@ func (s *Service) Run(ctx context.Context) {
 
 // Prune deletes events, deliveries and attempts that are older than 30 days.
 func (s *Service) Prune(ctx context.Context) error {
-	before := sqldb.Time{Time: s.guard.Now().Add(-kept)}
+	before := sqldb.Time{Time: s.access.Now().Add(-retention)}
 	return s.db.Tx(ctx, func(tx *addondb.DB) error { return tx.PruneEvents(ctx, before) })
 }
 

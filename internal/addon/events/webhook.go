@@ -49,7 +49,7 @@ func (s *Service) webhookOf(w addondb.Webhook) Webhook {
 		ID: w.ID, URL: w.URL, Types: list, CreatedAt: w.CreatedAt.Time, RotatedAt: w.RotatedAt.Time,
 		PausedFor: Reason(w.PausedFor), PausedAt: w.PausedAt.Time, FailingSince: w.FailingSince.Time,
 	}
-	if len(w.OldSealed) > 0 && s.guard.Now().Before(w.OldUntil.Time) {
+	if len(w.OldSealed) > 0 && s.access.Now().Before(w.OldUntil.Time) {
 		v.OldSecretUntil = w.OldUntil.Time
 	}
 	return v
@@ -66,7 +66,7 @@ func webhookName(w addondb.Webhook) string {
 
 // Webhooks lists all by id.
 func (s *Service) Webhooks(ctx context.Context, a people.Actor) ([]Webhook, error) {
-	if err := s.guard.May(a, access.ManageSite); err != nil {
+	if err := s.access.May(a, access.ManageSite); err != nil {
 		return nil, err
 	}
 	rows, err := s.db.Webhooks(ctx)
@@ -75,7 +75,7 @@ func (s *Service) Webhooks(ctx context.Context, a people.Actor) ([]Webhook, erro
 
 // Webhook reads one. Its error is of kind NotFound (webhook_not_found).
 func (s *Service) Webhook(ctx context.Context, a people.Actor, id int64) (Webhook, error) {
-	if err := s.guard.May(a, access.ManageSite); err != nil {
+	if err := s.access.May(a, access.ManageSite); err != nil {
 		return Webhook{}, err
 	}
 	row, err := s.db.Webhook(ctx, id)
@@ -94,7 +94,7 @@ func noWebhook(id int64) *countersign.Error {
 // that the operator allows. What is wrong is of kind Invalid (webhook_invalid) with Fields
 // "url" or "types", or webhook_private for an address that the operator does not allow; more than 20 are a conflict (too_many_webhooks).
 func (s *Service) AddWebhook(ctx context.Context, a people.Actor, address string, wanted []Type) (Webhook, SecretText, error) {
-	if err := s.guard.May(a, access.ManageSite); err != nil {
+	if err := s.access.May(a, access.ManageSite); err != nil {
 		return Webhook{}, "", err
 	}
 	address, names, err := s.checkNew(ctx, address, wanted)
@@ -102,7 +102,7 @@ func (s *Service) AddWebhook(ctx context.Context, a people.Actor, address string
 		return Webhook{}, "", err
 	}
 	secret := hook.NewSecret()
-	w := addondb.Webhook{URL: address, Types: sqldb.JSON[[]string]{V: names}, OldSealed: []byte{}, CreatedAt: s.guard.Timestamp()}
+	w := addondb.Webhook{URL: address, Types: sqldb.JSON[[]string]{V: names}, OldSealed: []byte{}, CreatedAt: s.access.Timestamp()}
 	err = s.db.Tx(ctx, func(tx *addondb.DB) error {
 		all, err := tx.Webhooks(ctx)
 		if err != nil {
@@ -114,14 +114,14 @@ func (s *Service) AddWebhook(ctx context.Context, a people.Actor, address string
 		if w.ID, err = tx.AddWebhook(ctx, w); err != nil {
 			return err
 		}
-		w.SecretSealed = s.guard.Box().Seal(secretPurpose(w.ID), secret)
+		w.SecretSealed = s.access.Box().Seal(secretPurpose(w.ID), secret)
 		if err := tx.UpdateWebhook(ctx, w); err != nil {
 			return err
 		}
-		if err := s.guard.SameKeyFile(ctx, tx.Queries); err != nil {
+		if err := s.access.SameKeyFile(ctx, tx.Queries); err != nil {
 			return err
 		}
-		return s.guard.Audit(ctx, tx, a, people.Event{Action: access.ActionWebhookAdd, Subject: webhookName(w), After: typesText(w)})
+		return s.access.Audit(ctx, tx, a, people.Event{Action: access.ActionWebhookAdd, Subject: webhookName(w), After: typesText(w)})
 	})
 	if err != nil {
 		return Webhook{}, "", err
@@ -207,7 +207,7 @@ func (s *Service) EditWebhook(ctx context.Context, a people.Actor, id int64, cha
 // RemoveWebhook removes a webhook and the log of its deliveries.
 func (s *Service) RemoveWebhook(ctx context.Context, a people.Actor, id int64) (Webhook, error) {
 	return s.changeWebhook(ctx, a, id, func(tx *addondb.DB, w *addondb.Webhook) (people.Event, error) {
-		if err := jobs.DiscardIn(ctx, tx.Queries, deliverKind, id, s.guard.Now()); err != nil {
+		if err := jobs.DiscardIn(ctx, tx.Queries, deliverKind, id, s.access.Now()); err != nil {
 			return people.Event{}, err
 		}
 		return people.Event{Action: access.ActionWebhookRemove}, tx.DeleteWebhook(ctx, id)
@@ -217,7 +217,7 @@ func (s *Service) RemoveWebhook(ctx context.Context, a people.Actor, id int64) (
 // changeWebhook runs a change of a webhook and its audit entry in one transaction. An event
 // without an action is not written.
 func (s *Service) changeWebhook(ctx context.Context, a people.Actor, id int64, act func(*addondb.DB, *addondb.Webhook) (people.Event, error)) (Webhook, error) {
-	if err := s.guard.May(a, access.ManageSite); err != nil {
+	if err := s.access.May(a, access.ManageSite); err != nil {
 		return Webhook{}, err
 	}
 	var w addondb.Webhook
@@ -236,7 +236,7 @@ func (s *Service) changeWebhook(ctx context.Context, a people.Actor, id int64, a
 			return err
 		}
 		event.Subject = webhookName(w)
-		return s.guard.Audit(ctx, tx, a, event)
+		return s.access.Audit(ctx, tx, a, event)
 	})
 	return s.webhookOf(w), err
 }

@@ -45,8 +45,8 @@ func TestAddressesOfWebhooks(t *testing.T) {
 				wantError(t, err, "")
 				continue
 			}
-			var ours *countersign.Error
-			if !errors.As(err, &ours) || ours.Code != "webhook_invalid" || !strings.HasPrefix(ours.Fields["url"], c.want) || strings.Contains(err.Error(), "t0psecret") {
+			var apiErr *countersign.Error
+			if !errors.As(err, &apiErr) || apiErr.Code != "webhook_invalid" || !strings.HasPrefix(apiErr.Fields["url"], c.want) || strings.Contains(err.Error(), "t0psecret") {
 				t.Errorf("%s: %v", c.rule, err)
 			}
 		}
@@ -118,7 +118,7 @@ func TestANameIsAddedUnlessAllItsAddressesAreForbidden(t *testing.T) {
 			_, edited := p.EditWebhook(t.Context(), operator, w.ID, WebhookChange{URL: &c.url})
 			for _, err := range []error{added, edited, p.CheckNew(t.Context(), c.url, nil)} {
 				wantError(t, err, c.code)
-				if ours, ok := errors.AsType[*countersign.Error](err); ok && !strings.HasPrefix(cmp.Or(ours.Fields["url"], ours.Message), c.why) {
+				if apiErr, ok := errors.AsType[*countersign.Error](err); ok && !strings.HasPrefix(cmp.Or(apiErr.Fields["url"], apiErr.Message), c.why) {
 					t.Errorf("%s: %v", c.rule, err)
 				}
 			}
@@ -264,13 +264,13 @@ func TestAWebhookWithoutItsSecretIsPausedUntilItIsRotated(t *testing.T) {
 			t.Helper()
 			must.Do(t, p.db.Tx(t.Context(), func(tx *addondb.DB) error { return p.ResealWebhooks(t.Context(), tx, old, fresh) }))
 		}
-		box := p.guard.Box()
+		box := p.access.Box()
 		other := newBox(t)
 		if lost, err := p.LostWebhooks(t.Context(), box); err != nil || len(lost) > 0 {
 			t.Errorf("%+v, %v", lost, err)
 		}
 		reseal(box, other)
-		p.guard.Open(other)
+		p.access.Open(other)
 		if got, err := p.RevealSecret(t.Context(), operator, w.ID); err != nil || got != secret || p.state(t, w.ID).OldSecretUntil.IsZero() {
 			t.Errorf("resealed: %v", err)
 		}
@@ -278,7 +278,7 @@ func TestAWebhookWithoutItsSecretIsPausedUntilItIsRotated(t *testing.T) {
 			t.Errorf("%+v, %v", lost, err)
 		}
 		reseal(nil, box)
-		p.guard.Open(box)
+		p.access.Open(box)
 		expect.Equalf(t, p.state(t, w.ID).PausedFor, PausedSecretLost, "not paused")
 		p.add(t, "ana")
 		_, err = p.Resume(t.Context(), operator, w.ID)

@@ -14,7 +14,7 @@ const metaDeclined = "addon_no_iap"
 
 // Declined reports whether the owner said that the site does not sell in the app.
 func (s *Service) Declined(ctx context.Context, actor people.Actor) (bool, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return false, err
 	}
 	value, err := s.db.Meta(ctx, metaDeclined)
@@ -24,7 +24,7 @@ func (s *Service) Declined(ctx context.Context, actor people.Actor) (bool, error
 // Decline notes that the site does not sell in the app (or does after all), so
 // that the checklist stops asking.
 func (s *Service) Decline(ctx context.Context, actor people.Actor, declined bool) error {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return err
 	}
 	value := map[bool]string{true: "1"}[declined]
@@ -40,6 +40,6 @@ func (s *Service) Decline(ctx context.Context, actor people.Actor, declined bool
 		if !declined {
 			event = people.Event{Action: access.ActionIAPAccept, Before: event.After, After: event.Before}
 		}
-		return s.guard.Audit(ctx, tx, actor, event)
+		return s.access.Audit(ctx, tx, actor, event)
 	})
 }

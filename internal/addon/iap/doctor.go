@@ -2,7 +2,6 @@ package iap
 
 import (
 	"context"
-	"errors"
 
 	"github.com/countersign/countersign/internal/addon/input"
 	"github.com/countersign/countersign/internal/health"
@@ -10,9 +9,12 @@ import (
 
 // CheckSetUp finds what is wrong with the published settings of in-app purchases.
 func (s *Service) CheckSetUp(ctx context.Context) (health.Finding, error) {
-	last, err1 := s.db.LastVersion(ctx)
-	packages, err2 := s.db.Packages(ctx)
-	if err := errors.Join(err1, err2); err != nil {
+	last, err := s.db.LastVersion(ctx)
+	if err != nil {
+		return health.Finding{}, err
+	}
+	packages, err := s.db.Packages(ctx)
+	if err != nil {
 		return health.Finding{}, err
 	}
 	v := ValuesOf(last.Settings.V)
@@ -61,9 +63,12 @@ func (s *Service) CheckNotifications(ctx context.Context) (health.Finding, error
 
 // CheckAccount finds out whether the published service account can be read.
 func (s *Service) CheckAccount(ctx context.Context) (health.Finding, error) {
-	last, err1 := s.db.LastVersion(ctx)
-	all, err2 := ReadAccounts(ctx, s.db)
-	if err := errors.Join(err1, err2); err != nil {
+	last, err := s.db.LastVersion(ctx)
+	if err != nil {
+		return health.Finding{}, err
+	}
+	all, err := ReadAccounts(ctx, s.db)
+	if err != nil {
 		return health.Finding{}, err
 	}
 	id := ValuesOf(last.Settings.V).Account

@@ -27,7 +27,7 @@ type Package = addondb.Package
 
 // Packages lists all by id.
 func (s *Service) Packages(ctx context.Context, actor people.Actor) ([]Package, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
 	return s.db.Packages(ctx)
@@ -44,7 +44,7 @@ func (s *Service) AddPackage(ctx context.Context, actor people.Actor, p Package)
 		if err != nil {
 			return err
 		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionPackageAdd, Subject: packageName(p), After: describePackage(p)})
+		return s.access.Audit(ctx, tx, actor, people.Event{Action: access.ActionPackageAdd, Subject: packageName(p), After: describePackage(p)})
 	})
 }
 
@@ -66,7 +66,7 @@ func (s *Service) UpdatePackage(ctx context.Context, actor people.Actor, p Packa
 				return err
 			}
 		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{
+		return s.access.Audit(ctx, tx, actor, people.Event{
 			Action: access.ActionPackageUpdate, Subject: packageName(p), Before: describePackage(before), After: describePackage(p),
 		})
 	})
@@ -93,14 +93,14 @@ func (s *Service) RemovePackage(ctx context.Context, actor people.Actor, id int6
 		if err := tx.DeletePackage(ctx, id); err != nil {
 			return err
 		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionPackageRemove, Subject: packageName(p), Before: describePackage(p)})
+		return s.access.Audit(ctx, tx, actor, people.Event{Action: access.ActionPackageRemove, Subject: packageName(p), Before: describePackage(p)})
 	})
 }
 
 // changePackage runs a change in one transaction, while nobody changes the draft,
 // whose map names packages.
 func (s *Service) changePackage(ctx context.Context, actor people.Actor, p *Package, change func(*addondb.DB) error) error {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return err
 	}
 	if p != nil {

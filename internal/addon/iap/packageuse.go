@@ -2,7 +2,6 @@ package iap
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -25,7 +24,7 @@ func (u PackageUse) Blocks() bool { return len(u.Draft)+len(u.Published) > 0 }
 // PackageUses returns what the packages are used for, by their ids. A package that no
 // product is mapped to is not in it.
 func (s *Service) PackageUses(ctx context.Context, actor people.Actor) (map[int64]PackageUse, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
 	var uses map[int64]PackageUse
@@ -37,8 +36,14 @@ func (s *Service) PackageUses(ctx context.Context, actor people.Actor) (map[int6
 }
 
 func readUses(ctx context.Context, tx *addondb.DB) (map[int64]PackageUse, error) {
-	rows, err1 := tx.Settings(ctx)
-	last, err2 := tx.LastVersion(ctx)
+	rows, err := tx.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	last, err := tx.LastVersion(ctx)
+	if err != nil {
+		return nil, err
+	}
 	uses := map[int64]PackageUse{}
 	for _, p := range ValuesOf(rows).Products {
 		use := uses[p.PackageID]
@@ -50,7 +55,7 @@ func readUses(ctx context.Context, tx *addondb.DB) (map[int64]PackageUse, error)
 		use.Published = append(use.Published, p.StoreID)
 		uses[p.PackageID] = use
 	}
-	return uses, errors.Join(err1, err2)
+	return uses, nil
 }
 
 // blocks is the error of removing a package in use, nil when it is not.
@@ -72,7 +77,7 @@ func (u PackageUse) blocks(p Package) error {
 
 // noMembers is an error while somebody has a package.
 func (s *Service) noMembers(ctx context.Context, tx *addondb.DB, p Package) error {
-	n, err := tx.PackageMembers(ctx, p.ID, s.guard.Timestamp())
+	n, err := tx.PackageMembers(ctx, p.ID, s.access.Timestamp())
 	if err == nil && n > 0 {
 		err = fault.Conflict("package_in_use", fmt.Sprintf("The package %s is in use: members have it by %d purchases and grants. Wait for their end, or end the grants", packageName(p), n))
 	}

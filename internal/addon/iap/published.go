@@ -3,7 +3,6 @@ package iap
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/countersign/countersign"
@@ -25,15 +24,15 @@ type Published struct {
 // there is none. Before the first update it is an error of kind Unavailable with the
 // code update_needed.
 func (s *Service) Published(ctx context.Context) (*Published, error) {
-	if s.published.Cached() == nil && !s.guard.Installed() {
-		return nil, s.guard.Ready()
+	if s.published.Cached() == nil && !s.access.Installed() {
+		return nil, s.access.Ready()
 	}
 	return s.published.Get(ctx)
 }
 
 // Preview is what apps would be served if the draft were published.
 func (s *Service) Preview(ctx context.Context, actor people.Actor) (Published, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return Published{}, err
 	}
 	return s.read(ctx, func(tx *addondb.DB) ([]addondb.Setting, error) { return tx.Settings(ctx) })
@@ -62,9 +61,12 @@ func (s *Service) read(ctx context.Context, settings func(*addondb.DB) ([]addond
 
 // view creates the view of rows of settings.
 func (s *Service) view(ctx context.Context, tx *addondb.DB, rows []addondb.Setting) (Published, error) {
-	packages, err1 := tx.Packages(ctx)
-	accounts, err2 := ReadAccounts(ctx, tx)
-	if err := errors.Join(err1, err2); err != nil {
+	packages, err := tx.Packages(ctx)
+	if err != nil {
+		return Published{}, err
+	}
+	accounts, err := ReadAccounts(ctx, tx)
+	if err != nil {
 		return Published{}, err
 	}
 	values := ValuesOf(rows)
@@ -96,7 +98,7 @@ func (s *Service) config(v Values, packages []Package, all Accounts) countersign
 
 // usable reports whether a service account exists, opens with this key file and parses.
 func (s *Service) usable(all Accounts, id string) bool {
-	file, ok := openAccount(s.guard.Box(), all[id])
+	file, ok := openAccount(s.access.Box(), all[id])
 	return ok && inspect(file).ok()
 }
 

@@ -73,7 +73,7 @@ func (s *Service) sellingOf(v Values, packages []Package, all Accounts) Selling 
 			}
 		}
 	}
-	if file, ok := openAccount(s.guard.Box(), all[v.Account]); ok && inspect(file).ok() {
+	if file, ok := openAccount(s.access.Box(), all[v.Account]); ok && inspect(file).ok() {
 		selling.ServiceAccount = file
 	}
 	return selling

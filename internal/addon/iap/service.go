@@ -17,7 +17,7 @@ import (
 // goroutines.
 type Service struct {
 	db        *addondb.DB
-	guard     *access.Guard
+	access    *access.Control
 	published cached.Value[Published]
 	log       *slog.Logger
 	// ranked is called in the transaction that changes a package's rank.
@@ -26,8 +26,8 @@ type Service struct {
 
 // New returns the in-app purchases in a database, and the watcher that has to be told of
 // its changes.
-func New(db *addondb.DB, guard *access.Guard, log *slog.Logger) (*Service, sqldb.Watcher) {
-	s := &Service{db: db, guard: guard, log: log, ranked: func(context.Context, *addondb.DB) error { return nil }}
+func New(db *addondb.DB, control *access.Control, log *slog.Logger) (*Service, sqldb.Watcher) {
+	s := &Service{db: db, access: control, log: log, ranked: func(context.Context, *addondb.DB) error { return nil }}
 	return s, s.published.Watch(s.readPublished, addondb.TopicServed)
 }
 

@@ -3,7 +3,6 @@ package iap
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -32,16 +31,22 @@ type ServiceAccountFacts struct {
 // ServiceAccount returns what is known of the draft's service account and of the
 // published one.
 func (s *Service) ServiceAccount(ctx context.Context, actor people.Actor) (draft, published ServiceAccountFacts, err error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return draft, published, err
 	}
 	err = s.db.Snapshot(ctx, func(tx *addondb.DB) error {
-		rows, err1 := tx.Settings(ctx)
-		last, err2 := tx.LastVersion(ctx)
-		accounts, err3 := ReadAccounts(ctx, tx)
+		rows, err := tx.Settings(ctx)
+		if err != nil {
+			return err
+		}
+		last, err := tx.LastVersion(ctx)
+		if err != nil {
+			return err
+		}
+		accounts, err := ReadAccounts(ctx, tx)
 		draft = accounts.Facts(ValuesOf(rows).Account)
 		published = accounts.Facts(ValuesOf(last.Settings.V).Account)
-		return errors.Join(err1, err2, err3)
+		return err
 	})
 	return draft, published, err
 }
@@ -50,23 +55,26 @@ func (s *Service) ServiceAccount(ctx context.Context, actor people.Actor) (draft
 // [CheckServiceAccount] does, without showing it or asking anybody. Its error is of
 // kind NotFound when there is none.
 func (s *Service) TestServiceAccount(ctx context.Context, actor people.Actor) (checks []FileCheck, ok bool, err error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return nil, false, err
 	}
-	var kept addondb.ServiceAccount
+	var account addondb.ServiceAccount
 	err = s.db.Snapshot(ctx, func(tx *addondb.DB) error {
-		rows, err1 := tx.Settings(ctx)
-		all, err2 := ReadAccounts(ctx, tx)
-		kept = all[ValuesOf(rows).Account]
-		return errors.Join(err1, err2)
+		rows, err := tx.Settings(ctx)
+		if err != nil {
+			return err
+		}
+		all, err := ReadAccounts(ctx, tx)
+		account = all[ValuesOf(rows).Account]
+		return err
 	})
 	if err != nil {
 		return nil, false, err
 	}
-	if kept.ID == 0 {
+	if account.ID == 0 {
 		return nil, false, fault.NotFound("service_account_not_found", "No service account in the draft")
 	}
-	file, opened := openAccount(s.guard.Box(), kept)
+	file, opened := openAccount(s.access.Box(), account)
 	if !opened {
 		return []FileCheck{{false, "It can't be read with this server's key file; set it again"}}, false, nil
 	}
@@ -85,18 +93,18 @@ func (s *Service) PutAccount(ctx context.Context, tx *addondb.DB, current string
 	if err != nil {
 		return "", "", err
 	}
-	box := s.guard.Box()
+	box := s.access.Box()
 	if plain, ok := openAccount(box, accounts[current]); ok && bytes.Equal(plain, file) {
 		return current, "", nil
 	}
 	row, err := tx.AddServiceAccount(ctx, addondb.ServiceAccount{
-		ClientEmail: checked.ClientEmail, Project: checked.ProjectID, Fingerprint: checked.fingerprint, SetAt: s.guard.Timestamp(),
+		ClientEmail: checked.ClientEmail, Project: checked.ProjectID, Fingerprint: checked.fingerprint, SetAt: s.access.Timestamp(),
 		Sealed: box.Seal(accountPurpose(checked.fingerprint), file),
 	})
 	if err != nil {
 		return "", "", err
 	}
-	return strconv.FormatInt(row, 10), "", s.guard.SameKeyFile(ctx, tx.Queries)
+	return strconv.FormatInt(row, 10), "", s.access.SameKeyFile(ctx, tx.Queries)
 }
 
 // accountPurpose binds a sealed file to its row.

@@ -10,7 +10,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
-	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -167,9 +166,8 @@ func wantNoSecret(t *testing.T, f *addontest.Fixture, key string) {
 	for _, one := range s.List {
 		said.WriteString(one.Value + one.Published + string(one.JSON()))
 	}
-	next, err1 := f.Settings.Preview(t.Context(), operator)
-	nextView, err2 := f.IAP.Preview(t.Context(), operator)
-	must.Do(t, errors.Join(err1, err2))
+	next := must.Get(f.Settings.Preview(t.Context(), operator))(t)
+	nextView := must.Get(f.IAP.Preview(t.Context(), operator))(t)
 	middle := strings.Split(key, "\n")[5] // a line of the key's body
 	for where, text := range map[string]string{
 		"settings": said.String(), "database": f.Everything(t), "served": string(f.Served(t).JSON) + string(f.View(t).JSON),

@@ -113,7 +113,7 @@ func ValuesOf(rows []addondb.Setting) Values {
 
 // Products lists the draft's product map by store id.
 func (s *Service) Products(ctx context.Context, actor people.Actor) ([]Product, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
 	rows, err := s.db.Settings(ctx)

@@ -65,7 +65,7 @@ type Licenses struct {
 
 // List lists the license files and what is needed for another one.
 func (s *Service) List(ctx context.Context, actor people.Actor) (Licenses, error) {
-	if err := s.guard.May(actor, access.ManageSite); err != nil {
+	if err := s.access.May(actor, access.ManageSite); err != nil {
 		return Licenses{}, err
 	}
 	var known Licenses
@@ -106,7 +106,7 @@ func licenseOf(l addondb.License, codes []addondb.PurchaseCode) License {
 
 // Find reads one and its file's text. Its error is of kind NotFound.
 func (s *Service) Find(ctx context.Context, actor people.Actor, id int64) (l License, text string, err error) {
-	if err := s.guard.May(actor, access.ManageSite); err != nil {
+	if err := s.access.May(actor, access.ManageSite); err != nil {
 		return License{}, "", err
 	}
 	row, err := s.db.License(ctx, id)
@@ -129,7 +129,7 @@ func (s *Service) Find(ctx context.Context, actor people.Actor, id int64) (l Lic
 // the countersign.LicenseDomains in use. Of kind Unavailable: store_unreachable,
 // which is the same for every reason.
 func (s *Service) Make(ctx context.Context, actor people.Actor, o Order) ([]License, error) {
-	if err := s.guard.May(actor, access.ManageSite); err != nil {
+	if err := s.access.May(actor, access.ManageSite); err != nil {
 		return nil, err
 	}
 	domains, err := o.check()
@@ -161,15 +161,15 @@ func (s *Service) Make(ctx context.Context, actor people.Actor, o Order) ([]Lice
 // those of kind Conflict with the codes moves_used, move_too_soon and
 // domain_not_activated, and of kind Invalid with Fields "domain" and the code
 // domain_free.
-func (s *Service) Move(ctx context.Context, actor people.Actor, kept int64, from, domain string) (License, error) {
-	if err := s.guard.May(actor, access.ManageSite); err != nil {
+func (s *Service) Move(ctx context.Context, actor people.Actor, codeID int64, from, domain string) (License, error) {
+	if err := s.access.May(actor, access.ManageSite); err != nil {
 		return License{}, err
 	}
 	d, err := license.ParseDomain(domain, license.DomainRule{Wildcard: true})
 	if err != nil {
 		return License{}, input.Invalid(countersign.CodeDomainInvalid, map[string]string{"domain": fault.Sentence(err)})
 	}
-	c, err := s.keptCode(ctx, kept)
+	c, err := s.keptCode(ctx, codeID)
 	if err != nil {
 		return License{}, err
 	}
@@ -193,16 +193,16 @@ func (s *Service) Check(ctx context.Context, actor people.Actor, id int64) (Lice
 	if err != nil {
 		return License{}, err
 	}
-	l.CheckedAt = s.guard.Now()
+	l.CheckedAt = s.access.Now()
 	if l.Answer != countersign.CheckRevoked || answer != countersign.CheckNotFound {
 		l.Answer = answer
 	}
 	return l, s.db.Tx(ctx, func(tx *addondb.DB) error {
 		event := people.Event{Action: access.ActionLicenseCheck, Subject: l.Domain, Detail: l.LicenseID, After: answer}
-		if err := tx.NoteAnswer(ctx, id, l.Answer, s.guard.Timestamp()); err != nil {
+		if err := tx.NoteAnswer(ctx, id, l.Answer, s.access.Timestamp()); err != nil {
 			return err
 		}
-		return s.guard.Audit(ctx, tx, actor, event)
+		return s.access.Audit(ctx, tx, actor, event)
 	})
 }
 
@@ -216,14 +216,14 @@ type keeping struct {
 
 // keep verifies what the store sent and keeps it.
 func (s *Service) keep(ctx context.Context, actor people.Actor, store *storeCall, signed countersign.License, k keeping) (License, error) {
-	said, err := store.open(ctx, signed, k.domain, s.guard.Now())
+	said, err := store.open(ctx, signed, k.domain, s.access.Now())
 	if err != nil {
 		return License{}, err
 	}
 	row := addondb.License{
 		LicenseID: said.ID, CodeID: k.code.id, Domain: said.Domain, Domains: sqldb.JSON[[]string]{V: said.Domains},
 		ItemID: said.ItemID, ItemName: said.ItemName, LicenseType: said.LicenseType,
-		SupportedUntil: sqldb.Time{Time: said.SupportedUntil.Time}, IssuedAt: sqldb.Time{Time: said.IssuedAt}, MadeAt: s.guard.Timestamp(),
+		SupportedUntil: sqldb.Time{Time: said.SupportedUntil.Time}, IssuedAt: sqldb.Time{Time: said.IssuedAt}, MadeAt: s.access.Timestamp(),
 		File: signed.License,
 	}
 	var codes []addondb.PurchaseCode
@@ -237,13 +237,13 @@ func (s *Service) keep(ctx context.Context, actor people.Actor, store *storeCall
 		event := people.Event{Action: access.ActionLicenseMake, Subject: row.Domain, Detail: row.LicenseID}
 		if k.from != "" {
 			event.Action, event.Before, event.After = access.ActionLicenseMove, k.from, row.Domain
-			if err := tx.EndLicenses(ctx, k.code.id, normal(k.from), row.ID, s.guard.Timestamp()); err != nil {
+			if err := tx.EndLicenses(ctx, k.code.id, normal(k.from), row.ID, s.access.Timestamp()); err != nil {
 				return err
 			}
 		} else if err := s.setStore(ctx, tx, actor, k.code.store); err != nil {
 			return err
 		}
-		return s.guard.Audit(ctx, tx, actor, event)
+		return s.access.Audit(ctx, tx, actor, event)
 	})
 	return licenseOf(row, codes), err
 }

@@ -66,8 +66,8 @@ func TestALicenseFileIsGotAndKept(t *testing.T) {
 }
 
 func isKind(err error, kind countersign.Kind) bool {
-	ours, ok := err.(*countersign.Error)
-	return ok && ours.Kind == kind
+	apiErr, ok := err.(*countersign.Error)
+	return ok && apiErr.Kind == kind
 }
 
 // The purchase code is the buyer's secret: it is in no column, no line of the
@@ -124,8 +124,8 @@ func TestWhatIsWrongWithAnOrderIsSaidBeforeAnybodyIsAsked(t *testing.T) {
 			o := good
 			c.change(&o)
 			_, err := f.Licenses.Make(t.Context(), user, o)
-			ours, ok := err.(*countersign.Error)
-			if !ok || ours.Kind != countersign.KindInvalid || ours.Fields[c.field] == "" || len(ours.Fields) != 1 {
+			apiErr, ok := err.(*countersign.Error)
+			if !ok || apiErr.Kind != countersign.KindInvalid || apiErr.Fields[c.field] == "" || len(apiErr.Fields) != 1 {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -152,8 +152,8 @@ func TestWhyThereIsNoLicenseIsSaidByItsCause(t *testing.T) {
 			s.Status, s.Body, s.Refuse, s.Other = 0, "", "", ""
 			c.prepare()
 			_, err := f.Licenses.Make(t.Context(), user, s.Order())
-			ours, ok := err.(*countersign.Error)
-			if !ok || ours.Code != c.code || ours.Kind != c.kind || (c.field != "" && ours.Fields[c.field] == "") {
+			apiErr, ok := err.(*countersign.Error)
+			if !ok || apiErr.Code != c.code || apiErr.Kind != c.kind || (c.field != "" && apiErr.Fields[c.field] == "") {
 				t.Errorf("%s: %v", name, err)
 			}
 			if known := mustKnow(t, f); len(known.Files) != 0 || len(known.Codes) != 1 || known.Codes[0].Store != s.URL {
@@ -170,7 +170,7 @@ func TestNothingIsLostWhileTheStoreIsDown(t *testing.T) {
 		s := addontest.NewLicenseStore(t)
 		s.Status = http.StatusBadGateway
 		_, err := f.Licenses.Make(t.Context(), user, s.Order())
-		if ours, ok := err.(*countersign.Error); !ok || ours.Code != "store_unreachable" || !strings.Contains(ours.Message, "Nothing is lost") {
+		if apiErr, ok := err.(*countersign.Error); !ok || apiErr.Code != "store_unreachable" || !strings.Contains(apiErr.Message, "Nothing is lost") {
 			t.Fatal(err)
 		}
 		known := mustKnow(t, f)
@@ -211,12 +211,12 @@ func TestALicenseIsMoved(t *testing.T) {
 		s := addontest.NewLicenseStore(t)
 		old := f.MustMake(t, s.Order())[0]
 		_, err := f.Licenses.Make(t.Context(), user, license.Order{Store: s.URL, Kept: old.Code.ID, Domain: "new.example"})
-		ours, ok := err.(*countersign.Error)
-		if !ok || ours.Code != countersign.CodeLimitReached {
+		apiErr, ok := err.(*countersign.Error)
+		if !ok || apiErr.Code != countersign.CodeLimitReached {
 			t.Fatal(err)
 		}
-		if in, ok := ours.Data.(countersign.LicenseDomains); !ok || len(in.Domains) != 1 || in.Domains[0] != "site.example" {
-			t.Errorf("in use: %+v", ours.Data)
+		if in, ok := apiErr.Data.(countersign.LicenseDomains); !ok || len(in.Domains) != 1 || in.Domains[0] != "site.example" {
+			t.Errorf("in use: %+v", apiErr.Data)
 		}
 		moved, err := f.Licenses.Move(t.Context(), user, old.Code.ID, "site.example", "New.example")
 		if err != nil || moved.Domain != "new.example" || !moved.Good() {

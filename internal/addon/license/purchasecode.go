@@ -67,18 +67,18 @@ func (s *Service) keepCode(ctx context.Context, tx *addondb.DB, c storedCode) (i
 		if oneStore(row.Store) != c.store {
 			continue
 		}
-		if kept, err := s.openCode(row); err == nil && strings.EqualFold(kept, c.code) {
+		if stored, err := s.openCode(row); err == nil && strings.EqualFold(stored, c.code) {
 			return row.ID, nil
 		}
 	}
 	hint := codeHint(c.code)
 	id, err := tx.AddPurchaseCode(ctx, addondb.PurchaseCode{
-		Hint: hint, Store: c.store, Sealed: s.guard.Box().Seal(codePurpose(hint), []byte(c.code)), KeptAt: s.guard.Timestamp(),
+		Hint: hint, Store: c.store, Sealed: s.access.Box().Seal(codePurpose(hint), []byte(c.code)), KeptAt: s.access.Timestamp(),
 	})
 	if err != nil {
 		return 0, err
 	}
-	return id, s.guard.SameKeyFile(ctx, tx.Queries)
+	return id, s.access.SameKeyFile(ctx, tx.Queries)
 }
 
 // codePurpose binds a sealed code to what is shown of it.
@@ -87,7 +87,7 @@ func codePurpose(hint string) string { return "addon purchase code " + hint }
 var noCode = fault.NotFound("purchase_code_not_kept", "This purchase code is no longer stored. Paste it again")
 
 func (s *Service) openCode(row addondb.PurchaseCode) (string, error) {
-	code, err := s.guard.Box().Open(codePurpose(row.Hint), row.Sealed)
+	code, err := s.access.Box().Open(codePurpose(row.Hint), row.Sealed)
 	if err != nil {
 		return "", fault.Conflict("purchase_code_not_kept", "The stored purchase code can't be read: it was encrypted with another key file. Paste it again")
 	}
@@ -108,12 +108,12 @@ func (s *Service) keptCode(ctx context.Context, id int64) (storedCode, error) {
 // does not know, unless a license is of it, and keeps the address of a store that
 // does know it.
 func (s *Service) afterRefusal(ctx context.Context, actor people.Actor, c storedCode, err error) error {
-	ours := fault.Of(err)
-	if ours == nil || ours.Code != countersign.CodePurchaseNotFound && !answered[ours.Code] {
+	apiErr := fault.Of(err)
+	if apiErr == nil || apiErr.Code != countersign.CodePurchaseNotFound && !answered[apiErr.Code] {
 		return err
 	}
 	failed := s.db.Tx(ctx, func(tx *addondb.DB) error {
-		if answered[ours.Code] {
+		if answered[apiErr.Code] {
 			return s.setStore(ctx, tx, actor, c.store)
 		}
 		return tx.DeleteUnusedCode(ctx, c.id)

@@ -36,12 +36,12 @@ func (s *Service) Revoke(ctx context.Context, actor people.Actor, id int64) (Lic
 		return License{}, store.explain(err)
 	}
 	ended := r.LicenseID
-	l.Answer, l.CheckedAt = countersign.CheckRevoked, s.guard.Now()
+	l.Answer, l.CheckedAt = countersign.CheckRevoked, s.access.Now()
 	err = s.db.Tx(ctx, func(tx *addondb.DB) error {
-		if err := tx.NoteRevoked(ctx, c.id, ended, l.Answer, s.guard.Timestamp()); err != nil {
+		if err := tx.NoteRevoked(ctx, c.id, ended, l.Answer, s.access.Timestamp()); err != nil {
 			return err
 		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionLicenseRevoke, Subject: l.Domain, Detail: ended})
+		return s.access.Audit(ctx, tx, actor, people.Event{Action: access.ActionLicenseRevoke, Subject: l.Domain, Detail: ended})
 	})
 	if err == nil && ended != l.LicenseID {
 		return License{}, fault.Conflict("license_other", "The store revoked another license for "+l.Domain+", "+ended+". Verify this file with the store")
@@ -60,14 +60,14 @@ func (s *Service) Forget(ctx context.Context, actor people.Actor, id int64) erro
 		if err := tx.DeleteLicense(ctx, id); err != nil {
 			return err
 		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionLicenseForget, Subject: l.Domain, Detail: l.LicenseID})
+		return s.access.Audit(ctx, tx, actor, people.Event{Action: access.ActionLicenseForget, Subject: l.Domain, Detail: l.LicenseID})
 	})
 }
 
 // ForgetCode deletes a kept purchase code and takes its license files off the list.
 // The store is not notified. Its error is of kind NotFound.
 func (s *Service) ForgetCode(ctx context.Context, actor people.Actor, id int64) error {
-	if err := s.guard.May(actor, access.ManageSite); err != nil {
+	if err := s.access.May(actor, access.ManageSite); err != nil {
 		return err
 	}
 	return s.db.Tx(ctx, func(tx *addondb.DB) error {
@@ -81,6 +81,6 @@ func (s *Service) ForgetCode(ctx context.Context, actor people.Actor, id int64) 
 		if err := tx.DeleteUnusedCode(ctx, id); err != nil {
 			return err
 		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionLicenseForgetCode, Subject: strings.Join(domains, ", ")})
+		return s.access.Audit(ctx, tx, actor, people.Event{Action: access.ActionLicenseForgetCode, Subject: strings.Join(domains, ", ")})
 	})
 }

@@ -17,16 +17,16 @@ import (
 // Service is the licenses of a site. Its methods may be called from many goroutines.
 type Service struct {
 	db     *addondb.DB
-	guard  *access.Guard
+	access *access.Control
 	people *people.People
-	stores *dial.Guard
+	stores *dial.Policy
 	log    *slog.Logger
 }
 
 // New returns the licenses in a database. allowPrivate are the private networks in which a store
 // may be.
-func New(db *addondb.DB, guard *access.Guard, users *people.People, allowPrivate []netip.Prefix, log *slog.Logger) *Service {
-	return &Service{db: db, guard: guard, people: users, stores: dial.New(allowPrivate), log: log}
+func New(db *addondb.DB, control *access.Control, users *people.People, allowPrivate []netip.Prefix, log *slog.Logger) *Service {
+	return &Service{db: db, access: control, people: users, stores: dial.New(allowPrivate), log: log}
 }
 
 // Close closes the connections to stores.

@@ -39,11 +39,11 @@ func checkStore(text string) (address, problem string) {
 }
 
 // oneStore is the one form of a store's address that was kept. Earlier versions kept it as it was typed.
-func oneStore(kept string) string {
-	if address, problem := checkStore(kept); problem == "" {
+func oneStore(stored string) string {
+	if address, problem := checkStore(stored); problem == "" {
 		return address
 	}
-	return kept
+	return stored
 }
 
 // oneHost is the host of an address in lower case, without the port that its scheme
@@ -64,7 +64,7 @@ func oneHost(u *url.URL) string {
 // not need. Errors: a wrong address is invalid with Fields "store"; those of
 // people.CheckPassword, with Fields "password".
 func (s *Service) SetStore(ctx context.Context, actor people.Actor, address, password string) error {
-	if err := s.guard.May(actor, access.ManageSite); err != nil {
+	if err := s.access.May(actor, access.ManageSite); err != nil {
 		return err
 	}
 	address, problem := checkStore(address)
@@ -89,5 +89,5 @@ func (s *Service) setStore(ctx context.Context, tx *addondb.DB, actor people.Act
 	if err := tx.SetMeta(ctx, metaStore, address); err != nil {
 		return err
 	}
-	return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionStoreSet, Before: before, After: address})
+	return s.access.Audit(ctx, tx, actor, people.Event{Action: access.ActionStoreSet, Before: before, After: address})
 }

@@ -52,8 +52,8 @@ func TestAKeptCodeIsSentToItsOwnStoreAlone(t *testing.T) {
 		l := f.MustMake(t, s.Order())[0]
 		asked := s.Asked()
 		_, err := f.Licenses.Make(t.Context(), user, license.Order{Store: evil.URL, Kept: l.Code.ID, Domain: "site.example"})
-		ours, ok := err.(*countersign.Error)
-		if !ok || ours.Code != "code_of_other_store" || ours.Kind != countersign.KindInvalid || !strings.Contains(ours.Fields["code"], s.URL) || !strings.Contains(ours.Fields["code"], evil.URL) {
+		apiErr, ok := err.(*countersign.Error)
+		if !ok || apiErr.Code != "code_of_other_store" || apiErr.Kind != countersign.KindInvalid || !strings.Contains(apiErr.Fields["code"], s.URL) || !strings.Contains(apiErr.Fields["code"], evil.URL) {
 			t.Errorf("%v", err)
 		}
 		if evil.got() != "" || s.Asked() != asked {
@@ -161,7 +161,7 @@ func TestChangingTheAddressAloneNeedsThePassword(t *testing.T) {
 	addontest.Engines(t, func(t *testing.T, f *addontest.Fixture) {
 		const password, address = "four quiet green words", "https://store.example"
 		admin := must.Get(f.Instance.People.CreateAdministrator(t.Context(), operator, "ana@site.example", password))(t)
-		ana := people.Actor{Kind: people.KindUser, ID: admin.Email, User: admin.ID, Administrator: true, Face: people.FacePage, Addr: client}
+		ana := people.Actor{Kind: people.KindUser, ID: admin.Email, User: admin.ID, Administrator: true, FrontEnd: people.FrontEndPage, Addr: client}
 		for _, wrong := range []string{"", "four quiet green birds"} {
 			if err := f.Licenses.SetStore(t.Context(), ana, address, wrong); addontest.CodeOf(err) != "password_wrong" || mustKnow(t, f).Store != "" {
 				t.Errorf("with %q: %v", wrong, err)
@@ -219,14 +219,14 @@ func TestEveryFailureToReachAStoreIsWordedAlike(t *testing.T) {
 		} {
 			f.Log.Reset()
 			_, err := f.Licenses.Make(t.Context(), user, license.Order{Store: store, Code: addontest.PurchaseCode, Domain: "site.example"})
-			ours, ok := err.(*countersign.Error)
+			apiErr, ok := err.(*countersign.Error)
 			if !ok {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
 			want := "The store at " + store + " can't be reached right now. Nothing is lost: the purchase code is stored for this address. Check the address, or try again in a few minutes"
-			if ours.Code != "store_unreachable" || ours.Kind != countersign.KindUnavailable || ours.Message != want || ours.Cause != nil || ours.Fields != nil || ours.Data != nil || ours.RetryAfter != 0 {
-				t.Errorf("%s is told apart: %+v", name, ours)
+			if apiErr.Code != "store_unreachable" || apiErr.Kind != countersign.KindUnavailable || apiErr.Message != want || apiErr.Cause != nil || apiErr.Fields != nil || apiErr.Data != nil || apiErr.RetryAfter != 0 {
+				t.Errorf("%s is told apart: %+v", name, apiErr)
 			}
 			if log := f.Log.String(); !strings.Contains(log, "cause=") || strings.Contains(log, addontest.PurchaseCode) {
 				t.Errorf("%s: the log says %s", name, log)

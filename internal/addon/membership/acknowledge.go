@@ -40,7 +40,7 @@ func (s *Service) acknowledgeNow(ctx context.Context, store Store, selling iap.S
 // bought again outside of the app gets its account id with it: the store accepts that at no
 // other time (1.4).
 func (s *Service) acknowledge(ctx context.Context, store Store, selling iap.Selling, p addondb.Purchase) (addondb.Purchase, error) {
-	kept, err := openTokens(s.box(), p)
+	stored, err := openTokens(s.box(), p)
 	if err != nil {
 		return p, err
 	}
@@ -50,10 +50,10 @@ func (s *Service) acknowledge(ctx context.Context, store Store, selling iap.Sell
 		return p, err
 	}
 	account := ""
-	if kept.OutOfApp != nil && p.AccountID == "" {
+	if stored.OutOfApp != nil && p.AccountID == "" {
 		account = s.accountOf(p.UserID)
 	}
-	if err := accept(ctx, store, p, *main, kept.Token, account); err != nil {
+	if err := accept(ctx, store, p, *main, stored.Token, account); err != nil {
 		return p, errors.Join(refusal(err), s.noteCall(ctx, callAcknowledge, selling, err))
 	}
 	if err := s.noteCall(ctx, callAcknowledge, selling, nil); err != nil {

@@ -109,7 +109,7 @@ type storeAction struct {
 // the purchase again. If only the reading fails, the action succeeds: a task reads the purchase
 // later.
 func (s *Service) act(ctx context.Context, actor people.Actor, name string, action *storeAction) (printed countersign.IAPPurchase, err error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return printed, err
 	}
 	p, store, selling, token, err := s.storePurchase(ctx, name)
@@ -156,7 +156,7 @@ func (s *Service) perform(ctx context.Context, actor people.Actor, store Store, 
 				return err
 			}
 		}
-		return s.guard.Audit(ctx, tx.DB, actor, people.Event{Action: action.action, Subject: p.Name, Detail: action.detail})
+		return s.access.Audit(ctx, tx.DB, actor, people.Event{Action: action.action, Subject: p.Name, Detail: action.detail})
 	})
 }
 
@@ -179,8 +179,8 @@ func (s *Service) storePurchase(ctx context.Context, name string) (p addondb.Pur
 	if len(p.Sealed) == 0 {
 		return p, nil, selling, "", fault.Conflict("token_lost", "The token of this purchase was encrypted with a key file that is lost. The app restores it")
 	}
-	kept, err := openTokens(s.box(), p)
-	return p, store, selling, kept.Token, err
+	stored, err := openTokens(s.box(), p)
+	return p, store, selling, stored.Token, err
 }
 
 // printedByName prints a purchase as it is stored.
@@ -215,7 +215,7 @@ func (s *Service) appendFor(ctx context.Context, tx *txn, event events.Type, p a
 // store never changes, also that of purchases that take its place. Both users get an event. It decides about a purchase
 // without an owner.
 func (s *Service) Transfer(ctx context.Context, actor people.Actor, name, to, reason string) (printed countersign.IAPPurchase, err error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return printed, err
 	}
 	reason, wrongReason := checkReason(reason)
@@ -246,7 +246,7 @@ func (s *Service) Transfer(ctx context.Context, actor people.Actor, name, to, re
 				return err
 			}
 		}
-		return s.guard.Audit(ctx, tx.DB, actor, people.Event{Action: access.ActionPurchaseTransfer, Subject: name, Before: from, After: to, Detail: reason})
+		return s.access.Audit(ctx, tx.DB, actor, people.Event{Action: access.ActionPurchaseTransfer, Subject: name, Before: from, After: to, Detail: reason})
 	})
 	if err != nil {
 		return printed, err

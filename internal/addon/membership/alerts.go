@@ -39,7 +39,7 @@ type Alert struct {
 
 // Alerts lists the open alerts, the oldest first.
 func (s *Service) Alerts(ctx context.Context, actor people.Actor) ([]Alert, error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return nil, err
 	}
 	rows, err := s.db.OpenAlerts(ctx)
@@ -50,7 +50,7 @@ func (s *Service) Alerts(ctx context.Context, actor people.Actor) ([]Alert, erro
 
 // DismissAlert closes an alert. It opens again when its cause comes again.
 func (s *Service) DismissAlert(ctx context.Context, actor people.Actor, kind, subject string) error {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return err
 	}
 	return s.db.Tx(ctx, func(tx *addondb.DB) error {
@@ -61,7 +61,7 @@ func (s *Service) DismissAlert(ctx context.Context, actor people.Actor, kind, su
 		if !was {
 			return fault.NotFound("not_found", "No such alert")
 		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionAlertDismiss, Subject: kind, Detail: subject})
+		return s.access.Audit(ctx, tx, actor, people.Event{Action: access.ActionAlertDismiss, Subject: kind, Detail: subject})
 	})
 }
 

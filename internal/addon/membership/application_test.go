@@ -41,7 +41,7 @@ func TestAPurchaseBelongsToTheApplicationInWhichItWasMade(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if f.elsewhere.count("old")+f.store.count("new") > 0 || f.elsewhere.count("new") < 2 {
+		if f.otherStore.count("old")+f.store.count("new") > 0 || f.otherStore.count("new") < 2 {
 			t.Error("an application was asked about a purchase of the other one, or not about its own")
 		}
 	})
@@ -51,7 +51,7 @@ func TestRefundsOfEachApplicationAreFound(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		f.bought(t, "ana", "old", "gold_monthly")
 		f.selling.Application = next
-		f.elsewhere.down = unavailable // the list of one is read although that of another can't be
+		f.otherStore.down = unavailable // the list of one is read although that of another can't be
 		f.store.voided = []play.Voided{{Token: "old", OrderID: "GPA.1", VoidedAt: noon}}
 		must.Do(t, f.Start(t.Context()))
 		f.run(t)

@@ -157,7 +157,7 @@ func (s *Service) write(ctx context.Context, tx *txn, row addondb.Purchase, pred
 	if err := s.follow(ctx, tx, row, next, items, retired, req, to); err != nil {
 		return applied{}, err
 	}
-	return applied{result: result, purchase: next}, s.guard.SameKeyFile(ctx, tx.DB.Queries)
+	return applied{result: result, purchase: next}, s.access.SameKeyFile(ctx, tx.DB.Queries)
 }
 
 // follow writes what follows from a changed purchase.

@@ -21,7 +21,7 @@ const (
 // CheckArrivals finds out whether notifications of the app's store can be accepted and have arrived, and whether purchases of
 // license testers are accepted and were verified. It asks the database alone.
 func (s *Service) CheckArrivals(ctx context.Context, actor people.Actor) ([]health.Finding, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
 	selling, err := s.selling(ctx)

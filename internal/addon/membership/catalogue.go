@@ -30,7 +30,7 @@ type CatalogueLine struct {
 // products that the store does not have or does not sell, products that activate nothing, and
 // paid packages without a product. What is wrong comes first.
 func (s *Service) CheckCatalogue(ctx context.Context, actor people.Actor) ([]CatalogueLine, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
 	store, selling, err := s.open(ctx)

@@ -100,9 +100,12 @@ func (s *Service) doSilence(ctx context.Context, _ []byte) (again time.Time, err
 		return time.Time{}, err
 	}
 	since := at(s.now().Add(-entitle.SilenceAlarm))
-	last, err1 := s.db.LastMessageAt(ctx, "")
-	renewed, err2 := s.db.CountHistory(ctx, causeSchedule, string(entitle.Active), since)
-	if err := errors.Join(err1, err2); err != nil {
+	last, err := s.db.LastMessageAt(ctx, "")
+	if err != nil {
+		return time.Time{}, err
+	}
+	renewed, err := s.db.CountHistory(ctx, causeSchedule, string(entitle.Active), since)
+	if err != nil {
 		return time.Time{}, err
 	}
 	if last.Before(since.Time) && renewed > 0 {

@@ -108,7 +108,7 @@ func TestAPurchaseThatChangesWithoutEndIsAConflict(t *testing.T) {
 
 func TestMembershipsOfOneUserFromManySourcesAtOnce(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
-		f.patience, f.claimTimeout = time.Hour, time.Hour
+		f.placeTimeout, f.claimTimeout = time.Hour, time.Hour
 		var all sync.WaitGroup
 		for i := range 8 {
 			token, product := "token-"+string(rune('a'+i)), "silver_monthly"

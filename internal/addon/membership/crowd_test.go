@@ -25,7 +25,7 @@ func TestVerificationsBeyondThoseThatWaitForTheStoreWaitAndAreThenQueued(t *test
 		f.places.all = semaphore.NewWeighted(underWay)
 		asked, answer := make(chan struct{}, 2*underWay), make(chan struct{})
 		f.store.asked = func(string) { asked <- struct{}{}; <-answer }
-		f.patience, f.claimTimeout = time.Hour, time.Hour
+		f.placeTimeout, f.claimTimeout = time.Hour, time.Hour
 		var all sync.WaitGroup
 		succeeds := func(user string) {
 			f.sell("token-"+user, sub("gold_monthly", f.accountOf(user)))
@@ -42,7 +42,7 @@ func TestVerificationsBeyondThoseThatWaitForTheStoreWaitAndAreThenQueued(t *test
 			<-asked
 		}
 
-		f.patience = time.Nanosecond
+		f.placeTimeout = time.Nanosecond
 		f.sell("late", sub("gold_monthly", f.accountOf("ana")))
 		o, err := f.Verify(t.Context(), "ana", "late", "")
 		if err != nil || o.Result != ResultQueued || !o.Pending || o.Membership.Status != string(entitle.Pending) {
@@ -56,7 +56,7 @@ func TestVerificationsBeyondThoseThatWaitForTheStoreWaitAndAreThenQueued(t *test
 			t.Errorf("the store was asked %d times", n)
 		}
 
-		f.patience = time.Hour
+		f.placeTimeout = time.Hour
 		succeeds("patient")
 		close(answer)
 		all.Wait()
@@ -99,7 +99,7 @@ func TestAnAcknowledgementEndsWithItsVerification(t *testing.T) {
 func TestBuyersBesideManyMadeUpTokensAreVerifiedTenSecondsAfterTheStoreReturns(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		const accounts, tokens, buyers, between = 30, maxWaiting + 1, 50, time.Second / 40
-		f.claimTimeout, f.patience = time.Millisecond, time.Millisecond
+		f.claimTimeout, f.placeTimeout = time.Millisecond, time.Millisecond
 		f.store.hangs = true
 		var all sync.WaitGroup
 		for i := range accounts {
@@ -217,7 +217,7 @@ func TestARestoreReadsSomeTokensAtOnceAndEachOnce(t *testing.T) {
 			}
 			close(answer)
 		}()
-		f.patience, f.claimTimeout = time.Hour, time.Hour
+		f.placeTimeout, f.claimTimeout = time.Hour, time.Hour
 		results, _, err := f.Restore(t.Context(), "ana", tokens)
 		if err != nil || len(results) != maxRestore {
 			t.Fatalf("%d results, %v", len(results), err)

@@ -2,7 +2,6 @@ package membership
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -58,7 +57,7 @@ func Statuses() []string {
 
 // Customers lists the users with a membership or a purchase, the newest change first.
 func (s *Service) Customers(ctx context.Context, actor people.Actor, f CustomerFilter) (page CustomerPage, err error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return page, err
 	}
 	if f.Limit <= 0 || f.Limit > maxPurchases {
@@ -118,7 +117,7 @@ func placeOf(cursor string) (addondb.MembershipPlace, bool) {
 
 // Customer reads one. A user who never had anything is one without a membership.
 func (s *Service) Customer(ctx context.Context, actor people.Actor, user string) (Customer, error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return Customer{}, err
 	}
 	if err := checkUser(user); err != nil {
@@ -148,7 +147,7 @@ type PurchaseDetails struct {
 
 // PurchaseFor reads a purchase for the site.
 func (s *Service) PurchaseFor(ctx context.Context, actor people.Actor, name string) (d PurchaseDetails, err error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return d, err
 	}
 	err = s.db.Snapshot(ctx, func(tx *addondb.DB) error {
@@ -156,18 +155,24 @@ func (s *Service) PurchaseFor(ctx context.Context, actor people.Actor, name stri
 		if err != nil {
 			return sqldb.IfNotFound(err, noPurchase)
 		}
-		printed, err1 := s.printPurchase(ctx, tx, p)
-		waiting, err2 := claimants(ctx, tx, p)
+		printed, err := s.printPurchase(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		waiting, err := claimants(ctx, tx, p)
+		if err != nil {
+			return err
+		}
 		d = PurchaseDetails{
 			Found: Found{printed, p.UserID}, Claimants: waiting, Access: p.Access, Unverified: p.Unverified, Transferred: p.Transferred,
 			TokenLost: len(p.Sealed) == 0, CanceledBy: p.CanceledBy, Region: p.Region, ReadAt: p.ReadAt.Time,
 		}
 		if p.SupersededBy == 0 {
-			return errors.Join(err1, err2)
+			return nil
 		}
-		next, err3 := tx.PurchaseByID(ctx, p.SupersededBy)
+		next, err := tx.PurchaseByID(ctx, p.SupersededBy)
 		d.SupersededBy = next.Name
-		return errors.Join(err1, err2, err3)
+		return err
 	})
 	return d, err
 }

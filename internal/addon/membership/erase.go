@@ -26,7 +26,7 @@ type Erased struct {
 // renews is a conflict (subscription_renews), because nobody could stop it here afterwards;
 // force erases it all the same. A user without anything is fine.
 func (s *Service) Erase(ctx context.Context, actor people.Actor, user string, force bool) (erased Erased, err error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return erased, err
 	}
 	if err := checkUser(user); err != nil {
@@ -65,7 +65,7 @@ func (s *Service) Erase(ctx context.Context, actor people.Actor, user string, fo
 			return err
 		}
 		detail := fmt.Sprintf("%d purchases, %d grants", erased.Purchases, erased.Grants)
-		return s.guard.Audit(ctx, tx.DB, actor, people.Event{Action: access.ActionCustomerErase, Subject: user, Detail: detail})
+		return s.access.Audit(ctx, tx.DB, actor, people.Event{Action: access.ActionCustomerErase, Subject: user, Detail: detail})
 	})
 	return erased, err
 }

@@ -53,8 +53,8 @@ func (s *Service) filled(ctx context.Context, tx *addondb.DB, row addondb.Purcha
 	}
 	s.due(&next)
 	items := s.itemsOf(r, before, d)
-	kept := tokens{Token: r.token, Linked: r.sub.LinkedToken, Before: r.before, OutOfApp: r.sub.OutOfApp}
-	next.Sealed, err = seal(s.box(), next.Name, kept)
+	sealed := tokens{Token: r.token, Linked: r.sub.LinkedToken, Before: r.before, OutOfApp: r.sub.OutOfApp}
+	next.Sealed, err = seal(s.box(), next.Name, sealed)
 	return next, items, err
 }
 

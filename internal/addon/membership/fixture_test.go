@@ -36,8 +36,8 @@ var (
 	noon     = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	month    = noon.AddDate(0, 1, 0)
 	operator = people.Operator("tester")
-	program  = people.Actor{Kind: people.KindKey, ID: "1 First pair", Face: people.FaceAPI, Secret: true}
-	stranger = people.Actor{Kind: people.KindVisitor, Face: people.FaceAPI}
+	program  = people.Actor{Kind: people.KindKey, ID: "1 First pair", FrontEnd: people.FrontEndAPI, Secret: true}
+	stranger = people.Actor{Kind: people.KindVisitor, FrontEnd: people.FrontEndAPI}
 )
 
 // application is what every fixture sells in at first.
@@ -52,8 +52,8 @@ type fixture struct {
 	*Service
 	at dbtest.DB
 	// store is that of the application, elsewhere of all others, and simulated of test mode.
-	store, elsewhere, simulated *scripted
-	clock                       *dbtest.Clock
+	store, otherStore, simulated *scripted
+	clock                        *dbtest.Clock
 
 	mu      sync.Mutex
 	selling iap.Selling
@@ -79,14 +79,14 @@ var tables = dbtest.NewTemplate(func(at dbtest.DB) error {
 		for _, p := range []addondb.Package{{ID: silver, Name: "Silver", Rank: 1, Paid: true}, {ID: gold, Name: "Gold", Rank: 2, Paid: true}} {
 			err = errors.Join(err, tx.AddPackage(ctx, p))
 		}
-		_, err2 := tx.LockSimulator(ctx, sqldb.Time{Time: noon})
-		return errors.Join(err, err2, tx.SetSimulator(ctx, []byte("not empty"), sqldb.Time{Time: noon}))
+		_, errLockSimulator := tx.LockSimulator(ctx, sqldb.Time{Time: noon})
+		return errors.Join(err, errLockSimulator, tx.SetSimulator(ctx, []byte("not empty"), sqldb.Time{Time: noon}))
 	}))
-	box, err2 := keyfile.Create(at.Dir)
-	if err2 == nil {
-		err2 = db.Queries().SetMeta(ctx, keyfile.CheckName, box.Check())
+	box, errBox := keyfile.Create(at.Dir)
+	if errBox == nil {
+		errBox = db.Queries().SetMeta(ctx, keyfile.CheckName, box.Check())
 	}
-	return errors.Join(err, err2, db.Close())
+	return errors.Join(err, errBox, db.Close())
 })
 
 func openDatabase(ctx context.Context, at dbtest.DB) (*sqldb.DB, error) {
@@ -125,15 +125,15 @@ func openFixture(ctx context.Context, at dbtest.DB) (*fixture, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, store := range []**scripted{&f.store, &f.elsewhere, &f.simulated} {
+	for _, store := range []**scripted{&f.store, &f.otherStore, &f.simulated} {
 		*store = newScripted()
 		(*store).clock = func() time.Time { return f.clock.Now().Truncate(time.Second) }
 	}
 	f.selling = iap.Selling{Enabled: true, Application: application, ServiceAccount: []byte("{}"), Packages: map[string]int64{"silver_monthly": silver, "gold_monthly": gold}}
-	guard := &access.Guard{Gate: instance.NewGate(keyfile.Addon), Now: f.now}
-	guard.Open(box)
-	guard.SetState(access.StateReady)
-	f.Service = New(Options{DB: addondb.New(db), Guard: guard, Log: slog.New(slog.DiscardHandler)})
+	control := &access.Control{Gate: instance.NewGate(keyfile.Addon), Now: f.now}
+	control.Open(box)
+	control.SetState(access.StateReady)
+	f.Service = New(Options{DB: addondb.New(db), Access: control, Log: slog.New(slog.DiscardHandler)})
 	f.Service.selling = func(context.Context) (iap.Selling, error) { f.mu.Lock(); defer f.mu.Unlock(); return f.selling, nil }
 	f.openStore = func(s iap.Selling) (Store, error) { return f.named(s), nil }
 	f.Service.append, f.Service.put, f.Service.postpone = f.append, f.put, f.postpone
@@ -160,7 +160,7 @@ func (f *fixture) named(s iap.Selling) *scripted {
 	case s.Simulated:
 		return f.simulated
 	case s.Application != application:
-		return f.elsewhere
+		return f.otherStore
 	}
 	return f.store
 }

@@ -39,7 +39,7 @@ func grantOf(g addondb.Grant) Grant {
 
 // Grants lists a user's grants, newest first, those that have ended too.
 func (s *Service) Grants(ctx context.Context, actor people.Actor, user string) ([]Grant, error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return nil, err
 	}
 	rows, err := s.db.Grants(ctx, user)
@@ -49,7 +49,7 @@ func (s *Service) Grants(ctx context.Context, actor people.Actor, user string) (
 // AddGrant grants a user a package until a time, zero for no end. Its errors are
 // invalid_request with Fields "user", "until" and "reason", and package_not_found of kind NotFound.
 func (s *Service) AddGrant(ctx context.Context, actor people.Actor, user string, packageID int64, until time.Time, reason string) (Grant, error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return Grant{}, err
 	}
 	if err := fault.All(fault.At("user", checkUser(user)), s.CheckGrant(until, reason)); err != nil {
@@ -83,7 +83,7 @@ func (s *Service) CheckGrant(until time.Time, reason string) error {
 
 // EndGrant ends a user's grant now. One that has ended stays as it is.
 func (s *Service) EndGrant(ctx context.Context, actor people.Actor, user string, id int64) (Grant, error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return Grant{}, err
 	}
 	var row addondb.Grant
@@ -118,7 +118,7 @@ func (s *Service) granted(ctx context.Context, tx *txn, actor people.Actor, g ad
 			return err
 		}
 	}
-	return s.guard.Audit(ctx, tx.DB, actor, event)
+	return s.access.Audit(ctx, tx.DB, actor, event)
 }
 
 // checkReason checks a text that says why something was done by hand.

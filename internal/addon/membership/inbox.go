@@ -45,20 +45,20 @@ func (s *Service) Receive(ctx context.Context, n play.Notification, body []byte)
 		if err := s.ReceiveIn(ctx, tx, selling, n, body, 0); err != nil {
 			return err
 		}
-		return s.guard.SameKeyFile(ctx, tx.Queries)
+		return s.access.SameKeyFile(ctx, tx.Queries)
 	})
 }
 
 // ReceiveIn is Receive in a transaction, with the settings. The task is due after a
-// wait. [access.Guard.SameKeyFile] is left to the caller.
+// wait. [access.Control.SameKeyFile] is left to the caller.
 func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, selling iap.Selling, n play.Notification, body []byte, wait time.Duration) error {
 	message, err := s.message(n, body)
 	if err != nil {
 		return err
 	}
-	ours := n.Package == selling.Application
-	if !ours {
-		if ours, err = tx.HasApplication(ctx, n.Package); err != nil {
+	ownApp := n.Package == selling.Application
+	if !ownApp {
+		if ownApp, err = tx.HasApplication(ctx, n.Package); err != nil {
 			return err
 		}
 	}
@@ -66,7 +66,7 @@ func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, selling iap.Sel
 	if err != nil {
 		return err
 	}
-	processed := n.Token == "" || !ours || !concerns
+	processed := n.Token == "" || !ownApp || !concerns
 	if processed {
 		message.ProcessedAt, message.Result = s.timestamp(), "not needed"
 	}
@@ -74,7 +74,7 @@ func (s *Service) ReceiveIn(ctx context.Context, tx *addondb.DB, selling iap.Sel
 	if err != nil || !added {
 		return err
 	}
-	if err := s.noteNotification(ctx, tx, n, ours); err != nil || processed {
+	if err := s.noteNotification(ctx, tx, n, ownApp); err != nil || processed {
 		return err
 	}
 	return s.putNotified(ctx, tx, n, message.TokenDigest, s.now().Add(wait))
@@ -128,9 +128,9 @@ func originOfMessage(id, application string) origin {
 }
 
 // noteNotification raises the alerts of a notification.
-func (s *Service) noteNotification(ctx context.Context, tx *addondb.DB, n play.Notification, ours bool) error {
+func (s *Service) noteNotification(ctx context.Context, tx *addondb.DB, n play.Notification, ownApp bool) error {
 	switch {
-	case !ours:
+	case !ownApp:
 		return s.raise(ctx, tx, alertApplication, n.Package, fmt.Sprintf("The store sends notifications of another app, %s. Check the Android application ID and the topic", clip(n.Package)))
 	case n.Kind == play.OfRefundReview:
 		err := s.raise(ctx, tx, alertRefundReview, n.OrderID, "A buyer disputes an order with the bank. The store asks for your opinion within 24 hours")
@@ -209,7 +209,7 @@ type ReceivedMessage struct {
 
 // Messages lists notifications before an id, newest first; 0 for from the newest on.
 func (s *Service) Messages(ctx context.Context, actor people.Actor, before int64, limit int) ([]ReceivedMessage, error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return nil, err
 	}
 	rows, err := s.db.Messages(ctx, before, min(max(limit, 1), maxPurchases))

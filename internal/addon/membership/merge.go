@@ -24,7 +24,7 @@ type Merged struct {
 // merges two accounts. A user without any is fine, so that a merge can be repeated. The events
 // before it stay under the user of their time.
 func (s *Service) Merge(ctx context.Context, actor people.Actor, from, to string) (merged Merged, err error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return merged, err
 	}
 	for _, user := range []string{from, to} {
@@ -73,7 +73,7 @@ func (s *Service) Merge(ctx context.Context, actor people.Actor, from, to string
 		}
 		merged.Membership = printMembership(m)
 		detail := fmt.Sprintf("%d purchases, %d grants", merged.Purchases, merged.Grants)
-		return s.guard.Audit(ctx, tx.DB, actor, people.Event{Action: access.ActionCustomerMerge, Subject: to, Before: from, After: to, Detail: detail})
+		return s.access.Audit(ctx, tx.DB, actor, people.Event{Action: access.ActionCustomerMerge, Subject: to, Before: from, After: to, Detail: detail})
 	})
 	return merged, err
 }

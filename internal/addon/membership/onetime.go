@@ -37,11 +37,11 @@ func either(first, other reader) reader {
 		if reason != play.TokenNotFound && reason != play.InvalidToken {
 			return sub, err
 		}
-		sub, err2 := other(ctx, token)
-		if second, _ := reasonOf(err2); second == play.InvalidToken {
+		sub, errOther := other(ctx, token)
+		if second, _ := reasonOf(errOther); second == play.InvalidToken {
 			return sub, err
 		}
-		return sub, err2
+		return sub, errOther
 	}
 }
 

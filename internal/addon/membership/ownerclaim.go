@@ -76,7 +76,7 @@ func (s *Service) endClaims(ctx context.Context, tx *addondb.DB, before []addond
 // RefuseOwner is the site's decision that a user is not the owner of a purchase that nobody owns. [Service.Transfer] is
 // the opposite one.
 func (s *Service) RefuseOwner(ctx context.Context, actor people.Actor, name, user, reason string) (printed countersign.IAPPurchase, err error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return printed, err
 	}
 	reason, wrongReason := checkReason(reason)
@@ -101,7 +101,7 @@ func (s *Service) RefuseOwner(ctx context.Context, actor people.Actor, name, use
 		if err := s.recompute(ctx, tx, change{purchase: p}, user); err != nil {
 			return err
 		}
-		return s.guard.Audit(ctx, tx.DB, actor, people.Event{Action: access.ActionPurchaseRefuse, Subject: name, Before: user, Detail: reason})
+		return s.access.Audit(ctx, tx.DB, actor, people.Event{Action: access.ActionPurchaseRefuse, Subject: name, Before: user, Detail: reason})
 	})
 	if err != nil {
 		return printed, err

@@ -26,14 +26,14 @@ func newPlaces() *places {
 	return &places{all: semaphore.NewWeighted(maxUnderWay), users: map[string]*userPlaces{}}
 }
 
-// take waits for a place of the user until ctx ends, and with patience for one of all. Without a place it returns nil.
-func (p *places) take(ctx context.Context, user string, patience time.Duration) (leave func()) {
+// take waits for a place of the user until ctx ends, and at most timeout for one of all. Without a place it returns nil.
+func (p *places) take(ctx context.Context, user string, timeout time.Duration) (leave func()) {
 	own := p.enter(user)
 	if own.Acquire(ctx, 1) != nil {
 		p.exit(user)
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if p.all.Acquire(ctx, 1) != nil {
 		own.Release(1)

@@ -31,7 +31,7 @@ func (s *Service) storeOf(selling iap.Selling) (Store, error) {
 		return s.simulator.Open(selling)
 	}
 	client, err := s.clients.open(selling)
-	return playStore{client, s.guard.Now}, err
+	return playStore{client, s.access.Now}, err
 }
 
 // clients keeps the clients of Google Play, one for each application, while the service account stays the same.
@@ -74,7 +74,7 @@ func (c *clients) open(s iap.Selling) (*play.Client, error) {
 // access token, the package, and each permission. It changes nothing there. Settings with which
 // no store can be asked are a conflict (not_configured), and so is test mode (test_mode).
 func (s *Service) CheckStore(ctx context.Context, actor people.Actor) ([]play.Check, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
 	selling, err := s.selling(ctx)

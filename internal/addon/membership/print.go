@@ -3,7 +3,6 @@ package membership
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/url"
 	"slices"
 
@@ -15,8 +14,14 @@ import (
 
 // printPurchase returns a purchase as others see it (6.4).
 func (s *Service) printPurchase(ctx context.Context, tx *addondb.DB, p addondb.Purchase) (countersign.IAPPurchase, error) {
-	items, err1 := tx.PurchaseItems(ctx, p.ID)
-	packages, err2 := tx.Packages(ctx)
+	items, err := tx.PurchaseItems(ctx, p.ID)
+	if err != nil {
+		return countersign.IAPPurchase{}, err
+	}
+	packages, err := tx.Packages(ctx)
+	if err != nil {
+		return countersign.IAPPurchase{}, err
+	}
 	printed := countersign.IAPPurchase{
 		ID: p.Name, Platform: p.Platform, Environment: p.Environment, State: p.Status, Acknowledged: p.Acknowledged, OneTime: p.OneTime,
 		StartedAt: timestamp(p.StartedAt), ExpiresAt: timestamp(p.ExpiresAt), AutoResumeAt: timestamp(p.AutoResumeAt),
@@ -36,14 +41,14 @@ func (s *Service) printPurchase(ctx context.Context, tx *addondb.DB, p addondb.P
 			printed.Price = &countersign.IAPPrice{Amount: json.Number(item.Price), Currency: item.Currency}
 		}
 	}
-	var err3 error
 	if p.LinkedDigest != nil {
-		var before addondb.Purchase
-		before, err3 = tx.PurchaseByToken(ctx, p.Platform, p.LinkedDigest)
-		err3 = ignoreNotFound(err3)
+		before, err := tx.PurchaseByToken(ctx, p.Platform, p.LinkedDigest)
+		if err := ignoreNotFound(err); err != nil {
+			return countersign.IAPPurchase{}, err
+		}
 		printed.Replaces = optional(before.Name)
 	}
-	return printed, errors.Join(err1, err2, err3)
+	return printed, nil
 }
 
 // printPackage returns the package with an id, nil for none.

@@ -27,8 +27,8 @@ func isOutage(failed error) bool {
 // queue a verification at the same time share one: each would wait for the others' transactions.
 func (s *Service) putProbe(ctx context.Context, failed error) error {
 	wait := probeWait
-	if ours := fault.Of(failed); ours != nil {
-		wait = max(wait, ours.RetryAfter)
+	if apiErr := fault.Of(failed); apiErr != nil {
+		wait = max(wait, apiErr.RetryAfter)
 	}
 	_, err, _ := s.flights.Do(KindProbe, func() (any, error) {
 		return nil, s.putAll(ctx, []jobs.Task{{Kind: KindProbe, Key: RepeatingKey, Due: s.now().Add(wait)}})

@@ -48,7 +48,7 @@ func (s *Service) EnsurePull(ctx context.Context) error {
 		return err
 	}
 	return s.db.Tx(ctx, func(tx *addondb.DB) error {
-		return jobs.Ensure(ctx, tx.Queries, jobs.Task{Kind: KindPull, Key: RepeatingKey, Due: s.guard.Now()}, s.guard.Now())
+		return jobs.Ensure(ctx, tx.Queries, jobs.Task{Kind: KindPull, Key: RepeatingKey, Due: s.access.Now()}, s.access.Now())
 	})
 }
 
@@ -70,9 +70,9 @@ func (s *Service) Pull(ctx context.Context, _ []byte) (again time.Time, err erro
 		return time.Time{}, fault.WithCause(fault.Unavailable("store_unavailable", "Notifications of the app's store can't be pulled"), err)
 	}
 	if more {
-		return s.guard.Now(), nil
+		return s.access.Now(), nil
 	}
-	return s.guard.Now().Add(PullPause), nil
+	return s.access.Now().Add(PullPause), nil
 }
 
 // pull stores notifications and then acknowledges them. It returns whether more may wait.

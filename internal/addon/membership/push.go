@@ -22,7 +22,7 @@ var (
 // Unavailable means that the sender has to try again. A notification that can't be read is dropped,
 // because it would come again.
 func (s *Service) ReceivePush(ctx context.Context, bearer string, body []byte) error {
-	if err := s.guard.Ready(); err != nil {
+	if err := s.access.Ready(); err != nil {
 		return err
 	}
 	if bearer == "" {

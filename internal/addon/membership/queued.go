@@ -75,7 +75,7 @@ func (s *Service) queueClaim(ctx context.Context, token string, selling iap.Sell
 		if err := s.recompute(ctx, tx, change{environment: environmentOf(q)}, req.user); err != nil {
 			return err
 		}
-		return s.guard.SameKeyFile(ctx, tx.DB.Queries)
+		return s.access.SameKeyFile(ctx, tx.DB.Queries)
 	})
 	if err == nil && isOutage(failed) {
 		err = s.putProbe(ctx, failed)
@@ -145,8 +145,8 @@ func (s *Service) mayQueue(ctx context.Context, tx *addondb.DB, q addondb.Queued
 // queuedWait is how long after a failure a verification is repeated first.
 func queuedWait(failed error) time.Duration {
 	const least = 10 * time.Second
-	if ours := fault.Of(failed); ours != nil {
-		return max(least, ours.RetryAfter)
+	if apiErr := fault.Of(failed); apiErr != nil {
+		return max(least, apiErr.RetryAfter)
 	}
 	return least
 }
@@ -182,7 +182,7 @@ func (s *Service) doVerify(ctx context.Context, payload []byte) (again time.Time
 	}
 	token, err := s.box().Open(purposeQueued, q.Sealed)
 	if err != nil { // the key file was lost; the app verifies again
-		if err = s.giveUp(ctx, q); errors.Is(err, errWithdrawn) {
+		if err = s.abandon(ctx, q); errors.Is(err, errWithdrawn) {
 			err = nil
 		}
 		return time.Time{}, err
@@ -215,7 +215,7 @@ func (s *Service) verifyQueued(ctx context.Context, q addondb.QueuedVerification
 	if err := s.taskError(err); err != nil {
 		return time.Time{}, err
 	}
-	return time.Time{}, s.giveUp(ctx, q)
+	return time.Time{}, s.abandon(ctx, q)
 }
 
 // waitForStore returns when a token that the store does not know is asked for again, zero when it was made up.
@@ -236,12 +236,12 @@ func (s *Service) waitForStore(ctx context.Context, q addondb.QueuedVerification
 		return s.now().Add(min(max(age, unknownWait), most, limit-age)), nil
 	}
 	s.failures.Take(s.failureKey(token), 1)
-	return time.Time{}, s.giveUp(ctx, q)
+	return time.Time{}, s.abandon(ctx, q)
 }
 
-// giveUp ends a verification that the store has refused, or whose token is lost. The error is errWithdrawn for one that is
+// abandon ends a verification that the store has refused, or whose token is lost. The error is errWithdrawn for one that is
 // not there any more.
-func (s *Service) giveUp(ctx context.Context, q addondb.QueuedVerification) error {
+func (s *Service) abandon(ctx context.Context, q addondb.QueuedVerification) error {
 	return s.tx(ctx, func(tx *txn) error {
 		ended, err := tx.EndQueuedVerification(ctx, q.UserID, q.TokenDigest)
 		if err != nil {
@@ -253,7 +253,7 @@ func (s *Service) giveUp(ctx context.Context, q addondb.QueuedVerification) erro
 		if err := s.recompute(ctx, tx, change{environment: environmentOf(q)}, q.UserID); err != nil {
 			return err
 		}
-		return s.guard.SameKeyFile(ctx, tx.DB.Queries)
+		return s.access.SameKeyFile(ctx, tx.DB.Queries)
 	})
 }
 

@@ -56,7 +56,7 @@ func (s *Service) Membership(ctx context.Context, user string) (Read, error) {
 
 // MembershipFor is Membership for the site.
 func (s *Service) MembershipFor(ctx context.Context, actor people.Actor, user string) (Read, error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return Read{}, err
 	}
 	return s.Membership(ctx, user)
@@ -112,7 +112,7 @@ func (s *Service) Purchases(ctx context.Context, user, cursor string, limit int)
 
 // PurchasesFor is Purchases for the site.
 func (s *Service) PurchasesFor(ctx context.Context, actor people.Actor, user, cursor string, limit int) (list []countersign.IAPPurchase, next string, err error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return nil, "", err
 	}
 	return s.Purchases(ctx, user, cursor, limit)

@@ -161,17 +161,17 @@ func (s *Service) remember(r *reading) error {
 	if r.known.ID == 0 || len(r.known.Sealed) == 0 {
 		return nil
 	}
-	kept, err := openTokens(s.box(), r.known)
+	stored, err := openTokens(s.box(), r.known)
 	if err != nil {
 		return err
 	}
 	if r.sub.LinkedToken == "" {
-		r.sub.LinkedToken = kept.Linked
+		r.sub.LinkedToken = stored.Linked
 	}
 	if r.sub.OutOfApp == nil {
-		r.sub.OutOfApp = kept.OutOfApp
+		r.sub.OutOfApp = stored.OutOfApp
 	}
-	r.before = kept.Before
+	r.before = stored.Before
 	return nil
 }
 

@@ -65,14 +65,14 @@ func eachPurchase(ctx context.Context, tx *addondb.DB, do func(addondb.Purchase)
 
 func resealPurchase(ctx context.Context, tx *addondb.DB, p addondb.Purchase, old, fresh *keyfile.Box) error {
 	if old != nil {
-		if kept, err := openTokens(old, p); err == nil {
-			sealed, err := seal(fresh, p.Name, kept)
+		if stored, err := openTokens(old, p); err == nil {
+			sealed, err := seal(fresh, p.Name, stored)
 			if err != nil {
 				return err
 			}
-			before := kept.Before
-			if len(before) == 0 && p.Retires && kept.Linked != "" { // written by an older version
-				before = []string{kept.Linked}
+			before := stored.Before
+			if len(before) == 0 && p.Retires && stored.Linked != "" { // written by an older version
+				before = []string{stored.Linked}
 			}
 			set := tx.SetFirstSuccessor
 			if p.Retires {
@@ -83,7 +83,7 @@ func resealPurchase(ctx context.Context, tx *addondb.DB, p addondb.Purchase, old
 					return err
 				}
 			}
-			return tx.SetPurchaseKey(ctx, p.ID, digestOf(fresh, kept.Token), linkedDigest(fresh, kept.Linked), sealed)
+			return tx.SetPurchaseKey(ctx, p.ID, digestOf(fresh, stored.Token), linkedDigest(fresh, stored.Linked), sealed)
 		}
 	}
 	nobody := make([]byte, len(p.TokenDigest)) // the digest of no token

@@ -50,7 +50,7 @@ func (s *Service) announceReview(ctx context.Context, tx *addondb.DB, n play.Not
 // conflict here (review_ended). An order that the store did not ask about is of kind NotFound
 // (review_not_found).
 func (s *Service) AnswerReview(ctx context.Context, actor people.Actor, order string, preference play.RefundPreference, sample bool) error {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return err
 	}
 	switch preference {
@@ -77,7 +77,7 @@ func (s *Service) AnswerReview(ctx context.Context, actor people.Actor, order st
 		if err := errors.Join(tx.SetMessageResult(ctx, asked.message, ResultAnswered), s.resolve(ctx, tx, alertRefundReview, order)); err != nil {
 			return err
 		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionPurchaseReview, Subject: order, Detail: string(preference)})
+		return s.access.Audit(ctx, tx, actor, people.Event{Action: access.ActionPurchaseReview, Subject: order, Detail: string(preference)})
 	})
 }
 
@@ -94,11 +94,11 @@ func (s *Service) openReview(ctx context.Context, order string) (review, error) 
 		if err != nil {
 			continue // sealed with a key file that is lost
 		}
-		var kept sealedMessage
-		if json.Unmarshal(plain, &kept) != nil {
+		var stored sealedMessage
+		if json.Unmarshal(plain, &stored) != nil {
 			continue
 		}
-		if n, err := play.ParsePush(kept.Body); err == nil && n.OrderID == order && n.ReviewToken != "" {
+		if n, err := play.ParsePush(stored.Body); err == nil && n.OrderID == order && n.ReviewToken != "" {
 			if m.Result == ResultAnswered || s.timestamp().Sub(m.ReceivedAt.Time) > reviewTime {
 				return review{}, errReviewEnded
 			}

@@ -20,7 +20,7 @@ type Found struct {
 
 // Find lists the purchases of a user, with an order, with an id or with a token, newest first.
 func (s *Service) Find(ctx context.Context, actor people.Actor, text string) (list []Found, err error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return nil, err
 	}
 	text = strings.TrimSpace(text)
@@ -57,7 +57,7 @@ type Moment struct {
 
 // Timeline lists what became of a purchase, newest first.
 func (s *Service) Timeline(ctx context.Context, actor people.Actor, name string) ([]Moment, error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return nil, err
 	}
 	const limit = 500

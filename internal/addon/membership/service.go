@@ -28,7 +28,7 @@ import (
 // Options is what a service is built from. All fields but PlayURL are needed.
 type Options struct {
 	DB     *addondb.DB
-	Guard  *access.Guard
+	Access *access.Control
 	IAP    *iap.Service
 	Events *events.Service
 	// PlayURL replaces the addresses of Google Play, "" for Google.
@@ -47,7 +47,7 @@ type Simulator interface {
 // Service is the memberships of a site. Its methods may be called from many goroutines.
 type Service struct {
 	db        *addondb.DB
-	guard     *access.Guard
+	access    *access.Control
 	iap       *iap.Service
 	log       *slog.Logger
 	simulator Simulator
@@ -70,10 +70,10 @@ type Service struct {
 	// unknowns counts by user the tokens that the store does not know.
 	unknowns *limit.Window[string]
 	flights  singleflight.Group
-	// places bounds the verifications that wait for the store. One waits for patience to get a place from others, and for
+	// places bounds the verifications that wait for the store. One waits for placeTimeout to get a place from others, and for
 	// claimTimeout in all.
-	places                 *places
-	patience, claimTimeout time.Duration
+	places                     *places
+	placeTimeout, claimTimeout time.Duration
 	// onceTimeout bounds a call to the store that is made again later in any case.
 	onceTimeout time.Duration
 	cache       cache
@@ -93,10 +93,10 @@ const (
 // New returns a service. It starts nothing.
 func New(o Options) *Service {
 	s := &Service{
-		db: o.DB, guard: o.Guard, iap: o.IAP, log: o.Log, clients: clients{url: o.PlayURL, now: o.Guard.Now}, verifiers: verifiers{url: o.PlayURL, now: o.Guard.Now},
-		failures: limit.NewWindow[string](failureWindow, o.Guard.Now), thefts: limit.NewWindow[string](theftWindow, o.Guard.Now),
-		unknowns: limit.NewWindow[string](unknownWindow, o.Guard.Now),
-		places:   newPlaces(), patience: patience, claimTimeout: claimTimeout, onceTimeout: onceTimeout,
+		db: o.DB, access: o.Access, iap: o.IAP, log: o.Log, clients: clients{url: o.PlayURL, now: o.Access.Now}, verifiers: verifiers{url: o.PlayURL, now: o.Access.Now},
+		failures: limit.NewWindow[string](failureWindow, o.Access.Now), thefts: limit.NewWindow[string](theftWindow, o.Access.Now),
+		unknowns: limit.NewWindow[string](unknownWindow, o.Access.Now),
+		places:   newPlaces(), placeTimeout: placeTimeout, claimTimeout: claimTimeout, onceTimeout: onceTimeout,
 		selling: o.IAP.Selling, wait: wait, jitter: func(bound time.Duration) time.Duration { return rand.N(bound) },
 	}
 	s.openStore = s.storeOf
@@ -105,10 +105,10 @@ func New(o Options) *Service {
 		return err
 	}
 	s.put = func(ctx context.Context, tx *addondb.DB, t jobs.Task) error {
-		return jobs.Put(ctx, tx.Queries, t, o.Guard.Now())
+		return jobs.Put(ctx, tx.Queries, t, o.Access.Now())
 	}
 	s.postpone = func(ctx context.Context, tx *addondb.DB, kind string, until time.Time) error {
-		return jobs.Postpone(ctx, tx.Queries, kind, o.Guard.Now(), until)
+		return jobs.Postpone(ctx, tx.Queries, kind, o.Access.Now(), until)
 	}
 	cached.SetCapacity(&s.cache.Map, cacheBytes, func(*Read) int { return entryBytes })
 	return s
@@ -159,8 +159,8 @@ func (s *Service) in(ctx context.Context, db *addondb.DB, do func(*txn) error) e
 	return nil
 }
 
-func (s *Service) now() time.Time { return s.guard.Now().UTC().Truncate(time.Second) }
+func (s *Service) now() time.Time { return s.access.Now().UTC().Truncate(time.Second) }
 
 func (s *Service) timestamp() sqldb.Time { return sqldb.Time{Time: s.now()} }
 
-func (s *Service) box() *keyfile.Box { return s.guard.Box() }
+func (s *Service) box() *keyfile.Box { return s.access.Box() }

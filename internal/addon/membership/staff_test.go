@@ -143,22 +143,22 @@ func TestOnlyStaffMayChangeMemberships(t *testing.T) {
 	publishable.Secret = false
 	engines(t, func(t *testing.T, f *fixture) {
 		for _, actor := range []people.Actor{stranger, publishable, {Kind: people.KindUser, ID: "eva@site.example", User: 2}} {
-			_, err1 := f.AddGrant(t.Context(), actor, "ana", gold, time.Time{}, "winner")
-			_, err2 := f.EndGrant(t.Context(), actor, "ana", 1)
-			_, err3 := f.Transfer(t.Context(), actor, "pur_x", "ana", "asked")
-			_, err4 := f.Refresh(t.Context(), actor, "pur_x")
-			_, err5 := f.Messages(t.Context(), actor, 0, 1)
-			_, err6 := f.Alerts(t.Context(), actor)
-			_, err7 := f.MembershipFor(t.Context(), actor, "ana")
-			_, _, err8 := f.PurchasesFor(t.Context(), actor, "ana", "", 1)
-			_, err9 := f.Grants(t.Context(), actor, "ana")
-			_, err10 := f.Customers(t.Context(), actor, CustomerFilter{})
-			_, err11 := f.Customer(t.Context(), actor, "ana")
-			_, err12 := f.PurchaseFor(t.Context(), actor, "pur_x")
-			_, err13 := f.Defer(t.Context(), actor, "pur_x", 1)
-			_, err14 := f.Merge(t.Context(), actor, "ana", "ben")
-			_, err15 := f.Erase(t.Context(), actor, "ana", true)
-			for _, err := range []error{err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, err14, err15} {
+			_, errAddGrant := f.AddGrant(t.Context(), actor, "ana", gold, time.Time{}, "winner")
+			_, errEndGrant := f.EndGrant(t.Context(), actor, "ana", 1)
+			_, errTransfer := f.Transfer(t.Context(), actor, "pur_x", "ana", "asked")
+			_, errRefresh := f.Refresh(t.Context(), actor, "pur_x")
+			_, errMessages := f.Messages(t.Context(), actor, 0, 1)
+			_, errAlerts := f.Alerts(t.Context(), actor)
+			_, errMembershipFor := f.MembershipFor(t.Context(), actor, "ana")
+			_, _, errPurchasesFor := f.PurchasesFor(t.Context(), actor, "ana", "", 1)
+			_, errGrants := f.Grants(t.Context(), actor, "ana")
+			_, errCustomers := f.Customers(t.Context(), actor, CustomerFilter{})
+			_, errCustomer := f.Customer(t.Context(), actor, "ana")
+			_, errPurchaseFor := f.PurchaseFor(t.Context(), actor, "pur_x")
+			_, errDefer := f.Defer(t.Context(), actor, "pur_x", 1)
+			_, errMerge := f.Merge(t.Context(), actor, "ana", "ben")
+			_, errErase := f.Erase(t.Context(), actor, "ana", true)
+			for _, err := range []error{errAddGrant, errEndGrant, errTransfer, errRefresh, errMessages, errAlerts, errMembershipFor, errPurchasesFor, errGrants, errCustomers, errCustomer, errPurchaseFor, errDefer, errMerge, errErase} {
 				wantCode(t, err, "not_allowed")
 			}
 		}
@@ -343,10 +343,10 @@ func TestAPurchaseIsFoundByUserOrderIDAndToken(t *testing.T) {
 		if err != nil || len(moments) != 3 || moments[0].OrderID != "GPA.1." || moments[2].Cause != causeVerify || moments[1].Cause != causeAcknowledged {
 			t.Errorf("%+v, %v", moments, err)
 		}
-		_, err1 := f.Find(t.Context(), stranger, "ana")
-		_, err2 := f.Timeline(t.Context(), stranger, id)
-		wantCode(t, err1, "not_allowed")
-		wantCode(t, err2, "not_allowed")
+		_, errFind := f.Find(t.Context(), stranger, "ana")
+		_, errTimeline := f.Timeline(t.Context(), stranger, id)
+		wantCode(t, errFind, "not_allowed")
+		wantCode(t, errTimeline, "not_allowed")
 	})
 }
 
@@ -356,10 +356,10 @@ func TestPurchasesAreListedByPage(t *testing.T) {
 			f.bought(t, "ana", token, "gold_monthly")
 		}
 		f.bought(t, "ben", "four", "gold_monthly")
-		first, next, err1 := f.Purchases(t.Context(), "ana", "", 2)
-		second, end, err2 := f.Purchases(t.Context(), "ana", next, 2)
-		if err1 != nil || err2 != nil || len(first) != 2 || next != first[1].ID || len(second) != 1 || end != "" {
-			t.Errorf("%d, %q, %v; %d, %q, %v", len(first), next, err1, len(second), end, err2)
+		first, next, errFirst := f.Purchases(t.Context(), "ana", "", 2)
+		second, end, errSecond := f.Purchases(t.Context(), "ana", next, 2)
+		if errFirst != nil || errSecond != nil || len(first) != 2 || next != first[1].ID || len(second) != 1 || end != "" {
+			t.Errorf("%d, %q, %v; %d, %q, %v", len(first), next, errFirst, len(second), end, errSecond)
 		}
 		_, _, err := f.Purchases(t.Context(), "ben", next, 2) // another user's cursor
 		wantCode(t, err, "not_found")

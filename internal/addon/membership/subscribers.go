@@ -62,7 +62,7 @@ const (
 // what was imported before. It can be repeated: what is there already is not read again.
 func (s *Service) ImportSubscribers(ctx context.Context, actor people.Actor, list []Subscriber, o ImportOptions) (done SubscriberImport, err error) {
 	done.Problems = []SubscriberProblem{}
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return done, err
 	}
 	store, selling, err := s.open(ctx)
@@ -82,7 +82,7 @@ func (s *Service) ImportSubscribers(ctx context.Context, actor people.Actor, lis
 	}
 	detail := fmt.Sprintf("%d new purchases, %d updated", done.New, done.Updated)
 	audit := s.db.Tx(context.WithoutCancel(ctx), func(tx *addondb.DB) error {
-		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionPurchaseImport, Detail: detail})
+		return s.access.Audit(ctx, tx, actor, people.Event{Action: access.ActionPurchaseImport, Detail: detail})
 	})
 	if err == nil {
 		err = audit
@@ -161,10 +161,10 @@ func (s *Service) importOne(ctx context.Context, store Store, selling iap.Sellin
 // add counts what became of a line.
 func (i *SubscriberImport) add(line int, result string, err error) {
 	i.Lines++
-	switch ours := fault.Of(err); {
-	case ours != nil:
-		i.Problems = append(i.Problems, SubscriberProblem{line, ours.Code, ours.Message})
-		switch ours.Code {
+	switch apiErr := fault.Of(err); {
+	case apiErr != nil:
+		i.Problems = append(i.Problems, SubscriberProblem{line, apiErr.Code, apiErr.Message})
+		switch apiErr.Code {
 		case errOwnedByOther.Code:
 			i.Others++
 		case errUnknownOrder.Code, "purchase_gone":

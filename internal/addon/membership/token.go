@@ -119,7 +119,7 @@ func (s *Service) createSigningKey(ctx context.Context) (text string, err error)
 		if err := tx.SetMeta(ctx, metaSigningKey, text); err != nil {
 			return err
 		}
-		return s.guard.SameKeyFile(ctx, tx.Queries)
+		return s.access.SameKeyFile(ctx, tx.Queries)
 	})
 	return text, err
 }

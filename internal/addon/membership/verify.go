@@ -3,7 +3,6 @@ package membership
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -78,8 +77,8 @@ const (
 	// claimTimeout is how long a verification, which several callers may wait for, takes before it
 	// is queued: many HTTP clients end a call after ten seconds.
 	claimTimeout = 8 * time.Second
-	// patience is how much of it a verification waits for a place that other users have.
-	patience = 2 * time.Second
+	// placeTimeout is how much of it a verification waits for a place that other users have.
+	placeTimeout = 2 * time.Second
 	// maxUnderWay is how many verifications may wait for the store at once. Without a bound they
 	// would fill the memory while the store hangs.
 	maxUnderWay = 256
@@ -104,7 +103,7 @@ func (s *Service) claimOnce(ctx context.Context, token string, req request) (Out
 	case req.queued:
 		return s.queueClaim(ctx, token, selling, req, errOthersWait)
 	}
-	leave := s.places.take(asking, req.user, s.patience)
+	leave := s.places.take(asking, req.user, s.placeTimeout)
 	if leave == nil { // the store does not answer those who have the places
 		return s.queueClaim(ctx, token, selling, req, errOthersWait)
 	}
@@ -149,14 +148,17 @@ func checkUser(user string) error {
 // outcome reads what is stored.
 func (s *Service) outcome(ctx context.Context, user string, done applied) (o Outcome, err error) {
 	err = s.db.Snapshot(ctx, func(tx *addondb.DB) error {
-		m, err2 := membershipOf(ctx, tx, user)
+		m, err := membershipOf(ctx, tx, user)
+		if err != nil {
+			return err
+		}
 		if done.result == ResultQueued {
 			o = Outcome{Result: ResultQueued, Membership: printMembership(m), Pending: true}
-			return err2
+			return nil
 		}
-		printed, err1 := s.printPurchase(ctx, tx, done.purchase)
+		printed, err := s.printPurchase(ctx, tx, done.purchase)
 		o = Outcome{Result: done.result, Purchase: &printed, Membership: printMembership(m), Pending: done.purchase.Status == string(entitle.Pending)}
-		return errors.Join(err1, err2)
+		return err
 	})
 	return o, err
 }

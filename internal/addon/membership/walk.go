@@ -37,8 +37,8 @@ func (s *Service) walk(ctx context.Context, store Store, r *reading) error {
 func (s *Service) before(ctx context.Context, store Store, token string) (string, error) {
 	known, err := s.db.PurchaseByToken(ctx, platform, digestOf(s.box(), token))
 	if err == nil {
-		if kept, err := openTokens(s.box(), known); err == nil {
-			return kept.Linked, nil
+		if stored, err := openTokens(s.box(), known); err == nil {
+			return stored.Linked, nil
 		}
 	} else if !errors.Is(err, sqldb.ErrNotFound) {
 		return "", err

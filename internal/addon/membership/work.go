@@ -296,7 +296,7 @@ func (s *Service) suspendOverdue(ctx context.Context, p addondb.Purchase) error 
 // doSweep spreads re-reads of the purchases without news over a day, and removes old
 // notifications (6.6).
 func (s *Service) doSweep(ctx context.Context, _ []byte) (again time.Time, err error) {
-	const limit, spread, kept = 50_000, 23 * time.Hour, 30 * 24 * time.Hour
+	const limit, spread, retention = 50_000, 23 * time.Hour, 30 * 24 * time.Hour
 	stale, err := s.db.StalePurchases(ctx, at(s.now().Add(-entitle.StaleAfter)), limit)
 	if err != nil {
 		return time.Time{}, err
@@ -308,5 +308,5 @@ func (s *Service) doSweep(ctx context.Context, _ []byte) (again time.Time, err e
 	if err := s.putAll(ctx, tasks); err != nil {
 		return time.Time{}, err
 	}
-	return s.now().Add(24 * time.Hour), s.db.PruneInbox(ctx, sqldb.Time{Time: s.now().Add(-kept)})
+	return s.now().Add(24 * time.Hour), s.db.PruneInbox(ctx, sqldb.Time{Time: s.now().Add(-retention)})
 }

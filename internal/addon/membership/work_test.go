@@ -284,7 +284,7 @@ func (f *fixture) rekey(t *testing.T, lost bool) {
 		}
 		return Reseal(t.Context(), tx, old, fresh)
 	}))
-	f.guard.Open(fresh)
+	f.access.Open(fresh)
 }
 
 func keySet(t *testing.T, text []byte) jose.JSONWebKeySet {

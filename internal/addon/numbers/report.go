@@ -16,12 +16,12 @@ const MaxDays = 366
 
 // Service reads the sums of an addon. Its methods may be called from many goroutines.
 type Service struct {
-	db    *addondb.DB
-	guard *access.Guard
+	db     *addondb.DB
+	access *access.Control
 }
 
 // New returns the numbers in a database.
-func New(db *addondb.DB, guard *access.Guard) *Service { return &Service{db, guard} }
+func New(db *addondb.DB, control *access.Control) *Service { return &Service{db, control} }
 
 // Row is the numbers of a day or a month.
 type Row struct {
@@ -61,7 +61,7 @@ type Query struct {
 // Report adds up the numbers of a time. One of more than [MaxDays], or of a first day after
 // the last one, is of kind Invalid (report_time).
 func (s *Service) Report(ctx context.Context, a people.Actor, q Query) (r Report, err error) {
-	if err := s.guard.May(a, access.ManageMembers); err != nil {
+	if err := s.access.May(a, access.ManageMembers); err != nil {
 		return r, err
 	}
 	const day = 24 * time.Hour

@@ -111,30 +111,30 @@ func (d *draft) wrongKey(in url.Values, row newKey) error {
 
 // atNewKey says of a refusal at which fields of a new key it is.
 func atNewKey(err error) error {
-	ours := fault.Of(err)
-	if ours == nil {
+	apiErr := fault.Of(err)
+	if apiErr == nil {
 		return err
 	}
 	fields := map[string]string{}
 	for i, name := range []string{"key", "type", "value"} {
-		if text := ours.Fields[name]; text != "" {
+		if text := apiErr.Fields[name]; text != "" {
 			fields[newKeyFields[i]] = text
 		}
 	}
 	if len(fields) == 0 {
-		fields["newKey"] = ours.Message
+		fields["newKey"] = apiErr.Message
 	}
-	return fault.WithFields(ours, fields)
+	return fault.WithFields(apiErr, fields)
 }
 
 // removeKey saves the form without one of the owner's own keys.
 func (p *Pages) removeKey(w http.ResponseWriter, r *frame.Request, d *draft, in url.Values, key string) error {
 	take := func() {
 		d.take(in)
-		delete(d.typed, key)
+		delete(d.entered, key)
 	}
 	err := p.change(r, d, in, take, func(edit settings.Edit) (settings.Draft, error) {
-		return p.addon.Settings.RemoveKey(r.Context(), r.Actor, edit, key, d.typed)
+		return p.addon.Settings.RemoveKey(r.Context(), r.Actor, edit, key, d.entered)
 	})
 	if err != nil {
 		return err

@@ -17,8 +17,8 @@ func diffOf(changes []settings.Change) (d frame.Diff) {
 		types[one.Key] = one.Type
 	}
 	for _, c := range changes {
-		kind, ours := types[c.Key]
-		if ours && c.Added && worded(kind, c.After) == "" {
+		kind, known := types[c.Key]
+		if known && c.Added && worded(kind, c.After) == "" {
 			continue
 		}
 		d = append(d, frame.Change{

@@ -33,12 +33,12 @@ func (f form) crumb() frame.Link { return frame.Link{Label: f.title, Path: f.pat
 type draft struct {
 	form
 	saved settings.Draft
-	// typed is the values of a form that is shown again, by key; nil shows what
+	// entered is the values of a form that is shown again, by key; nil shows what
 	// is saved. order is the keys in the order of the page.
-	typed  map[string]string
-	order  []string
-	errs   frame.Errors
-	failed string
+	entered map[string]string
+	order   []string
+	errs    frame.Errors
+	failed  string
 	// secretLooking reports that values were refused because they look like secrets.
 	secretLooking bool
 	// conflict is what somebody else saved meanwhile, nil when nobody did.
@@ -66,8 +66,8 @@ func name(s settings.Setting) string {
 
 // value is what stands in a setting's field.
 func (d draft) value(s settings.Setting) string {
-	if typed, there := d.typed[s.Key]; there {
-		return typed
+	if entered, there := d.entered[s.Key]; there {
+		return entered
 	}
 	return s.Value
 }
@@ -165,7 +165,7 @@ func (p *Pages) readDraft(r *frame.Request, f form) (draft, error) {
 // take puts what was posted on top of what is saved: the settings with these keys, in
 // the order of the page, or all of the form.
 func (d *draft) take(in url.Values, keys ...string) {
-	d.typed, d.order = map[string]string{}, nil
+	d.entered, d.order = map[string]string{}, nil
 	for _, s := range d.saved.List {
 		if s.Area == d.area && (len(keys) == 0 || slices.Contains(keys, s.Key)) {
 			d.takeOne(in, s)
@@ -177,10 +177,10 @@ func (d *draft) take(in url.Values, keys ...string) {
 func (d *draft) takeOne(in url.Values, s settings.Setting) {
 	switch s.Type {
 	case settings.TypeBool, settings.TypeFlag:
-		d.typed[s.Key] = strconv.FormatBool(in.Get(name(s)) == "1")
+		d.entered[s.Key] = strconv.FormatBool(in.Get(name(s)) == "1")
 	default:
 		if in.Has(name(s)) {
-			d.typed[s.Key] = strings.ReplaceAll(in.Get(name(s)), "\r\n", "\n")
+			d.entered[s.Key] = strings.ReplaceAll(in.Get(name(s)), "\r\n", "\n")
 		}
 	}
 }
@@ -211,7 +211,7 @@ func revisionField(revision int64) frame.Field {
 // set saves what was posted, which take puts on top of what is saved.
 func (p *Pages) set(r *frame.Request, d *draft, in url.Values, take func()) error {
 	return p.change(r, d, in, take, func(edit settings.Edit) (settings.Draft, error) {
-		return p.addon.Settings.Set(r.Context(), r.Actor, edit, d.typed)
+		return p.addon.Settings.Set(r.Context(), r.Actor, edit, d.entered)
 	})
 }
 
@@ -240,13 +240,13 @@ func (p *Pages) explainDraft(r *frame.Request, d *draft) func(refused error) (fr
 			return nil, true
 		}
 		d.secretLooking = fault.HasCode(refused, settings.CodeSecretLooking)
-		errs, ours := frame.FormErrors(refused, d.order...)
+		errs, explained := frame.FormErrors(refused, d.order...)
 		for i, one := range errs {
 			if s, there := d.saved.Get(one.Name); there {
 				errs[i].Name = name(s)
 			}
 		}
-		return errs, ours
+		return errs, explained
 	}
 }
 
@@ -254,26 +254,26 @@ func (p *Pages) explainDraft(r *frame.Request, d *draft) func(refused error) (fr
 func (d *draft) setConflict(first string) {
 	d.conflict = &editConflict{first: first}
 	for _, s := range d.saved.List {
-		typed, there := d.typed[s.Key]
-		if there && !same(s, typed) {
+		entered, there := d.entered[s.Key]
+		if there && !same(s, entered) {
 			d.conflict.versions = append(d.conflict.versions, frame.Change{
-				Key: s.Key, Label: labelOf(s.Key, s.Label), Before: worded(s.Type, s.Value), After: worded(s.Type, typed),
+				Key: s.Key, Label: labelOf(s.Key, s.Label), Before: worded(s.Type, s.Value), After: worded(s.Type, entered),
 			})
 		}
 	}
 }
 
 // same reports whether a typed value is the one that is saved.
-func same(s settings.Setting, typed string) bool {
+func same(s settings.Setting, entered string) bool {
 	switch s.Type {
 	case settings.TypeFlag:
-		return (s.Value == "1") == (typed == "true")
+		return (s.Value == "1") == (entered == "true")
 	case settings.TypeProducts:
-		mine, err := iap.ParseProducts(typed)
+		mine, err := iap.ParseProducts(entered)
 		saved, _ := iap.ParseProducts(s.Value) // what is saved was checked
 		return err == nil && slices.Equal(mine, saved)
 	}
-	return strings.TrimSpace(typed) == s.Value
+	return strings.TrimSpace(entered) == s.Value
 }
 
 // saidSaved is what the page says after the draft was saved.

@@ -105,7 +105,7 @@ func versionView(v oneVersion) templ.Component {
 			templ_7745c5c3_Err = frame.Facts{
 				{Label: "State", Value: versionState(v.current)},
 				{Label: "Published", Value: frame.Time(v.At)},
-				{Label: "By", Value: frame.Words(frame.Who(v.ActorKind, v.Actor) + ", by " + frame.Through(v.Face))},
+				{Label: "By", Value: frame.Words(frame.Who(v.ActorKind, v.Actor) + ", by " + frame.Through(v.FrontEnd))},
 				{Label: "Note", Value: frame.Words(noteOf(v.Version))},
 			}.Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {

@@ -98,12 +98,12 @@ func (p *Pages) saveIAP(w http.ResponseWriter, r *frame.Request) error {
 			return p.frame.Refuse(w, r, page, nil)
 		},
 		Explain: func(refused error) (frame.Errors, bool) {
-			wrong, ours := p.explainDraft(r, &data.draft)(refused)
-			if half := halfRows(data.rows); ours && half != nil {
+			wrong, explained := p.explainDraft(r, &data.draft)(refused)
+			if half := halfRows(data.rows); explained && half != nil {
 				isMap := func(one frame.FieldError) bool { return one.Name == iap.KeyProductMap }
 				wrong = append(slices.DeleteFunc(wrong, isMap), half...)
 			}
-			return wrong, ours
+			return wrong, explained
 		},
 		Again: func(_ url.Values, wrong frame.Errors) (frame.Page, error) {
 			data.errs = wrong
@@ -174,7 +174,7 @@ func (p *Pages) decline(w http.ResponseWriter, r *frame.Request) error {
 // takeRows puts what was posted on top of the draft that is saved, the rows as a map.
 func (d *iapPageData) takeRows(in url.Values) {
 	d.take(in, slices.Concat(sellingKeys, []string{iap.KeyProductMap}, onceKeys, notificationKeys, testKeys, ownerKeys, outageKeys)...)
-	d.typed[iap.KeyProductMap] = mapOf(d.rows)
+	d.entered[iap.KeyProductMap] = mapOf(d.rows)
 }
 
 // locate moves what is wrong with the map to the row that is wrong.

@@ -11,20 +11,20 @@ import (
 	"github.com/countersign/countersign/internal/frame"
 )
 
-// keptCode is a purchase code with the domains of its files.
-type keptCode struct {
+// savedCode is a purchase code with the domains of its files.
+type savedCode struct {
 	license.PurchaseCode
 	domains []string
 }
 
-func (c keptCode) path() string {
+func (c savedCode) path() string {
 	return pathLicense + "/codes/" + strconv.FormatInt(c.ID, 10) + "/forget"
 }
 
-// keptCodes are all, the newest first.
-func keptCodes(known license.Licenses) (all []keptCode) {
+// savedCodes are all, the newest first.
+func savedCodes(known license.Licenses) (all []savedCode) {
 	for _, c := range known.Codes {
-		one := keptCode{PurchaseCode: c}
+		one := savedCode{PurchaseCode: c}
 		for _, f := range known.Files {
 			if f.Code.ID == c.ID {
 				one.domains = append(one.domains, f.Domain)
@@ -37,7 +37,7 @@ func keptCodes(known license.Licenses) (all []keptCode) {
 
 // codeRows is the table of kept purchase codes.
 func codeRows(known license.Licenses) (rows []frame.Row) {
-	for _, c := range keptCodes(known) {
+	for _, c := range savedCodes(known) {
 		files := frame.Muted("none")
 		if len(c.domains) > 0 {
 			files = frame.Words(strings.Join(c.domains, ", "))
@@ -48,24 +48,24 @@ func codeRows(known license.Licenses) (rows []frame.Row) {
 }
 
 // oneCode finds the kept purchase code that the address names.
-func (p *Pages) oneCode(r *frame.Request) (keptCode, error) {
+func (p *Pages) oneCode(r *frame.Request) (savedCode, error) {
 	id, err := number(r, "id")
 	if err != nil {
-		return keptCode{}, err
+		return savedCode{}, err
 	}
 	known, err := p.addon.Licenses.List(r.Context(), r.Actor)
 	if err != nil {
-		return keptCode{}, err
+		return savedCode{}, err
 	}
-	for _, c := range keptCodes(known) {
+	for _, c := range savedCodes(known) {
 		if c.ID == id {
 			return c, nil
 		}
 	}
-	return keptCode{}, fault.NotFound("purchase_code_not_kept", "This purchase code is not stored")
+	return savedCode{}, fault.NotFound("purchase_code_not_kept", "This purchase code is not stored")
 }
 
-func (p *Pages) forgetCode(w http.ResponseWriter, r *frame.Request, c keptCode) error {
+func (p *Pages) forgetCode(w http.ResponseWriter, r *frame.Request, c savedCode) error {
 	files := ""
 	if len(c.domains) > 0 {
 		files = ", and its " + frame.Count(len(c.domains), "file") + " (" + strings.Join(c.domains, ", ") + ") removed from the list"

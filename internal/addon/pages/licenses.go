@@ -19,9 +19,9 @@ import (
 // purchase code alone is never shown again.
 type licenseForm struct {
 	store, domain, tests string
-	// kept is the id of the kept purchase code that is chosen, 0 for another one.
-	kept int64
-	errs frame.Errors
+	// savedCode is the id of the kept purchase code that is chosen, 0 for another one.
+	savedCode int64
+	errs      frame.Errors
 	// used are the licenses in use that could be moved to the domain.
 	used []countersign.LicenseInUse
 	// made are the files that were made before another domain was refused.
@@ -74,7 +74,7 @@ func (p *Pages) showLicenses(w http.ResponseWriter, r *frame.Request) error {
 	}
 	for _, c := range slices.Backward(known.Codes) {
 		if c.Store == f.store {
-			f.kept = c.ID
+			f.savedCode = c.ID
 		}
 	}
 	return p.frame.Show(w, r, licensesPage(licensePage{known, f, host}))
@@ -91,14 +91,14 @@ func (p *Pages) makeLicense(w http.ResponseWriter, r *frame.Request) error {
 		return err
 	}
 	f := licenseForm{store: in.Get("store"), domain: in.Get("domain"), tests: in.Get("tests")}
-	f.kept, _ = strconv.ParseInt(in.Get("kept"), 10, 64) // anything else is another code
+	f.savedCode, _ = strconv.ParseInt(in.Get("kept"), 10, 64) // anything else is another code
 	if strings.TrimSpace(in.Get("code")) != "" {
-		f.kept = 0
+		f.savedCode = 0
 	}
 	return p.frame.Submit(w, r, frame.Form{
 		Do: func(url.Values) error {
 			made, err := p.addon.Licenses.Make(r.Context(), r.Actor, license.Order{
-				Store: f.store, Code: in.Get("code"), Kept: f.kept, Domain: f.domain, Tests: frame.Listed(f.tests),
+				Store: f.store, Code: in.Get("code"), Kept: f.savedCode, Domain: f.domain, Tests: frame.Listed(f.tests),
 			})
 			if err != nil {
 				f.made, f.used = made, movable(err)
@@ -119,13 +119,13 @@ func (p *Pages) makeLicense(w http.ResponseWriter, r *frame.Request) error {
 
 // refusedLicense is the form again, with why. A code that was typed is kept by
 // now, unless the store does not know it, and then it is the one that is chosen.
-func (p *Pages) refusedLicense(w http.ResponseWriter, r *frame.Request, f licenseForm, typed string, wrong frame.Errors) (frame.Page, error) {
+func (p *Pages) refusedLicense(w http.ResponseWriter, r *frame.Request, f licenseForm, entered string, wrong frame.Errors) (frame.Page, error) {
 	known, err := p.addon.Licenses.List(r.Context(), r.Actor)
 	if err != nil {
 		return frame.Page{}, err
 	}
-	if f.kept == 0 && wrong.Of("code") == "" {
-		f.kept = known.Kept(typed, f.store)
+	if f.savedCode == 0 && wrong.Of("code") == "" {
+		f.savedCode = known.Kept(entered, f.store)
 	}
 	if len(f.made) > 0 {
 		f.errs, f.used = aboutTests(wrong), nil

@@ -265,7 +265,7 @@ func (l licensePage) formView() frame.LicenseForm {
 	}
 	if len(l.known.Codes) > 0 {
 		f.Code = []frame.Field{
-			{Name: "kept", Label: "Purchase code", Kind: frame.Select, Value: strconv.FormatInt(l.form.kept, 10), Choices: l.codeChoices(),
+			{Name: "kept", Label: "Purchase code", Kind: frame.Select, Value: strconv.FormatInt(l.form.savedCode, 10), Choices: l.codeChoices(),
 				Help: "Stored encrypted and never shown again. Each code is sent only to its own store."},
 			{Name: "code", Label: "Another purchase code", Kind: frame.Password, Error: l.form.errs.Of("code"),
 				Help: "Leave it empty to use the one above. For another store, type the code again."},
@@ -278,7 +278,7 @@ func (l licensePage) formView() frame.LicenseForm {
 func (l licensePage) movable() (all []frame.LicensedDomain) {
 	for _, one := range l.form.used {
 		all = append(all, frame.LicensedDomain{Domain: one.Domain, Since: one.IssuedAt.Time, Move: frame.LinkButton{
-			Link: frame.Link{Label: "Move it here", Path: movePath(l.form.kept, one.Domain, l.form.domain)}, Context: "from " + one.Domain, Kind: frame.Danger,
+			Link: frame.Link{Label: "Move it here", Path: movePath(l.form.savedCode, one.Domain, l.form.domain)}, Context: "from " + one.Domain, Kind: frame.Danger,
 		}})
 	}
 	return all

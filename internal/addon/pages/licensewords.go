@@ -22,8 +22,8 @@ func licenseCrumbs(l license.License) []frame.Link {
 
 // movePath leads to the page on which a domain is given up for another one; to may
 // be empty.
-func movePath(kept int64, from, to string) string {
-	query := url.Values{"kept": {strconv.FormatInt(kept, 10)}, "from": {from}}
+func movePath(savedCode int64, from, to string) string {
+	query := url.Values{"kept": {strconv.FormatInt(savedCode, 10)}, "from": {from}}
 	if to != "" {
 		query.Set("domain", to)
 	}

@@ -91,7 +91,7 @@ func (of part) read(body []byte) string {
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	_, _ = d.Token() // the answer is an object that was printed here
-	var kept []string
+	var lines []string
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
@@ -102,10 +102,10 @@ func (of part) read(body []byte) string {
 			return frame.Indented(body)
 		}
 		if !strings.Contains(fmt.Sprint(key), of.other) {
-			kept = append(kept, fmt.Sprintf("  %q: %s", key, value))
+			lines = append(lines, fmt.Sprintf("  %q: %s", key, value))
 		}
 	}
-	return "{\n" + strings.Join(kept, ",\n") + "\n}"
+	return "{\n" + strings.Join(lines, ",\n") + "\n}"
 }
 
 // previewTabs are the parts beside each other.

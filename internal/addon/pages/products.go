@@ -133,8 +133,8 @@ func packageChoices(chosen string, packages []iap.Package) []frame.Choice {
 
 func (p *Pages) productsPage(d draft) frame.Page {
 	s, _ := d.saved.Get(iap.KeyProductMap)
-	text, typed := d.typed[iap.KeyProductMap]
-	if !typed {
+	text, there := d.entered[iap.KeyProductMap]
+	if !there {
 		text = frame.Indented([]byte(s.Value))
 	}
 	return frame.Page{

@@ -34,8 +34,8 @@ var storeOutages = []string{"store_unavailable", "store_not_authorised", "not_co
 
 // explainStore turns an error of the store into an error of the form.
 func explainStore(refused error) (frame.Errors, bool) {
-	if ours := fault.Of(refused); ours != nil && slices.Contains(storeOutages, ours.Code) {
-		return frame.Errors{{Text: frame.Sentence(ours.Message)}}, true
+	if apiErr := fault.Of(refused); apiErr != nil && slices.Contains(storeOutages, apiErr.Code) {
+		return frame.Errors{{Text: frame.Sentence(apiErr.Message)}}, true
 	}
 	return frame.FormErrors(refused)
 }

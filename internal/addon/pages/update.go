@@ -38,7 +38,7 @@ func (p *Pages) visitorOf(r *frame.Request, pasted string) (visitor, error) {
 		return v, errNobody
 	}
 	var err error
-	v.TokenHolder, err = p.addon.Setup.TokenHolder(r.Context(), v.token, people.FacePage, r.From.Addr)
+	v.TokenHolder, err = p.addon.Setup.TokenHolder(r.Context(), v.token, people.FrontEndPage, r.From.Addr)
 	return v, err
 }
 
@@ -52,17 +52,17 @@ func updatePage(v visitor, title, lead string) frame.Page {
 // askForToken answers somebody who may not see the update. It says nothing about
 // the installation.
 func (p *Pages) askForToken(w http.ResponseWriter, r *frame.Request, refused error) error {
-	ours := fault.Of(p.frame.WithNextStep(refused))
-	if ours == nil || ours.Kind.Status() >= http.StatusInternalServerError {
+	apiErr := fault.Of(p.frame.WithNextStep(refused))
+	if apiErr == nil || apiErr.Kind.Status() >= http.StatusInternalServerError {
 		return refused
 	}
 	var errs frame.Errors
 	if refused != error(errNobody) {
-		errs = frame.Errors{{Name: "token", Text: frame.Sentence(ours.Message)}}
+		errs = frame.Errors{{Name: "token", Text: frame.Sentence(apiErr.Message)}}
 	}
 	page := updatePage(visitor{}, "Update", "Prove that you own this server.")
 	page.Status, page.Body, page.Scripts = http.StatusForbidden, askView(errs), []string{"link.js"}
-	w.Header().Set("X-Error-Code", ours.Code)
+	w.Header().Set("X-Error-Code", apiErr.Code)
 	return p.frame.Show(w, r, page)
 }
 
@@ -148,14 +148,14 @@ func (p *Pages) runUpdate(w http.ResponseWriter, r *frame.Request) error {
 // whyFailed is the status and the words for an update that stopped. The cause goes
 // to the log, and the words name the log when they don't have the cause themselves.
 func (p *Pages) whyFailed(failed error) (status int, text string, err error) {
-	ours := fault.Of(failed)
-	if ours == nil {
+	apiErr := fault.Of(failed)
+	if apiErr == nil {
 		return 0, "", failed
 	}
-	if cause := errors.Unwrap(ours); cause != nil {
-		p.frame.Log.Error("the update stopped", slog.String("code", ours.Code), slog.Any("cause", cause))
+	if cause := errors.Unwrap(apiErr); cause != nil {
+		p.frame.Log.Error("the update stopped", slog.String("code", apiErr.Code), slog.Any("cause", cause))
 	}
-	return ours.Kind.Status(), frame.Sentence(fault.Message(failedSteps.Add(ours))), nil
+	return apiErr.Kind.Status(), frame.Sentence(fault.Message(failedSteps.Add(apiErr))), nil
 }
 
 // failedSteps is what to do about an update that stopped. This page has just written the log.

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 
@@ -65,7 +64,7 @@ func (s Setting) JSON() json.RawMessage { return appendValue(nil, s.Type, s.Valu
 
 // Draft reads the draft and what is published.
 func (s *Service) Draft(ctx context.Context, actor people.Actor) (Draft, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return Draft{}, err
 	}
 	var d Draft
@@ -93,11 +92,20 @@ type state struct {
 }
 
 func readState(ctx context.Context, tx *addondb.DB) (state, error) {
-	rows, err1 := tx.Settings(ctx)
-	last, err2 := tx.LastVersion(ctx)
-	packages, err3 := tx.Packages(ctx)
-	accounts, err4 := iap.ReadAccounts(ctx, tx)
-	return state{valuesOf(rows), last, packages, accounts}, errors.Join(err1, err2, err3, err4)
+	rows, err := tx.Settings(ctx)
+	if err != nil {
+		return state{}, err
+	}
+	last, err := tx.LastVersion(ctx)
+	if err != nil {
+		return state{}, err
+	}
+	packages, err := tx.Packages(ctx)
+	if err != nil {
+		return state{}, err
+	}
+	accounts, err := iap.ReadAccounts(ctx, tx)
+	return state{valuesOf(rows), last, packages, accounts}, err
 }
 
 // draft describes a draft with some values.
@@ -226,7 +234,7 @@ var errSettingsChanged = fault.New(countersign.KindPrecondition, "settings_chang
 // for every key that it changes. The change receives the current draft, and changes the
 // values. Beside its error is the draft as it is, as far as it could be read.
 func (s *Service) changeDraft(ctx context.Context, actor people.Actor, edit Edit, change func(*addondb.DB, Draft, values) error) (Draft, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return Draft{}, err
 	}
 	var before, now Draft
@@ -288,7 +296,7 @@ func (s *Service) writeDraft(ctx context.Context, tx *addondb.DB, actor people.A
 			return false, err
 		}
 		event := people.Event{Action: cmp.Or(name, action), Subject: c.Key, Before: wording.Shortened(c.Before, maxAudited), After: wording.Shortened(c.After, maxAudited)}
-		if err := s.guard.Audit(ctx, tx, actor, event); err != nil {
+		if err := s.access.Audit(ctx, tx, actor, event); err != nil {
 			return false, err
 		}
 	}

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 
@@ -18,7 +17,7 @@ import (
 // Versions lists versions before a number, newest first, at most limit (50 when
 // it is 0, never more than 500); before is 0 for the newest.
 func (s *Service) Versions(ctx context.Context, actor people.Actor, before int64, limit int) ([]Version, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
 	if limit <= 0 {
@@ -47,7 +46,7 @@ type VersionDetail struct {
 
 // Version reads one. Its error is of kind NotFound.
 func (s *Service) Version(ctx context.Context, actor people.Actor, number int64) (VersionDetail, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return VersionDetail{}, err
 	}
 	var detail VersionDetail
@@ -56,10 +55,16 @@ func (s *Service) Version(ctx context.Context, actor people.Actor, number int64)
 		if err != nil {
 			return sqldb.IfNotFound(err, noVersion(number))
 		}
-		earlier, err1 := tx.Versions(ctx, number, 1)
-		last, err2 := tx.LastVersion(ctx)
-		accounts, err3 := iap.ReadAccounts(ctx, tx)
-		if err := errors.Join(err1, err2, err3); err != nil {
+		earlier, err := tx.Versions(ctx, number, 1)
+		if err != nil {
+			return err
+		}
+		last, err := tx.LastVersion(ctx)
+		if err != nil {
+			return err
+		}
+		accounts, err := iap.ReadAccounts(ctx, tx)
+		if err != nil {
 			return err
 		}
 		before := values{}
@@ -89,9 +94,12 @@ func (s *Service) Rollback(ctx context.Context, actor people.Actor, number int64
 		if err != nil {
 			return publishing{}, sqldb.IfNotFound(err, noVersion(number))
 		}
-		rows, err1 := tx.Settings(ctx)
-		accounts, err2 := iap.ReadAccounts(ctx, tx)
-		if err := errors.Join(err1, err2); err != nil {
+		rows, err := tx.Settings(ctx)
+		if err != nil {
+			return publishing{}, err
+		}
+		accounts, err := iap.ReadAccounts(ctx, tx)
+		if err != nil {
 			return publishing{}, err
 		}
 		now, then, draft := valuesOf(last.Settings.V), valuesOf(target.Settings.V), valuesOf(rows)

@@ -56,10 +56,10 @@ func (e Edit) checkOwnKey(key string, kind Type, value string) (_, _ string, err
 	}
 	if check := ownDefinition(key, kind).check; check == nil {
 		problems["type"] = fmt.Sprintf("A key of your own is %s, %s or %s", TypeText, TypeBool, TypeNumber)
-	} else if kept, problem := check(value); problem != "" {
+	} else if cleaned, problem := check(value); problem != "" {
 		problems["value"] = problem
 	} else {
-		value = kept
+		value = cleaned
 	}
 	if len(problems) > 0 {
 		return "", "", input.Refused(problems)

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -60,7 +59,7 @@ type publishing struct {
 func (s *Service) publish(ctx context.Context, actor people.Actor, note string,
 	choose func(*addondb.DB, addondb.Version) (publishing, error),
 ) (Publication, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return Publication{}, err
 	}
 	note, err := checkNote(note)
@@ -94,10 +93,16 @@ func (s *Service) publish(ctx context.Context, actor people.Actor, note string,
 }
 
 func (s *Service) publishChosen(ctx context.Context, tx *addondb.DB, actor people.Actor, note string, last addondb.Version, chosen publishing) (Publication, error) {
-	packages, err1 := tx.Packages(ctx)
-	accounts, err2 := iap.ReadAccounts(ctx, tx)
-	concerns, err3 := memberProblems(ctx, tx, valuesOf(last.Settings.V), chosen.values)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	packages, err := tx.Packages(ctx)
+	if err != nil {
+		return Publication{}, err
+	}
+	accounts, err := iap.ReadAccounts(ctx, tx)
+	if err != nil {
+		return Publication{}, err
+	}
+	concerns, err := memberProblems(ctx, tx, valuesOf(last.Settings.V), chosen.values)
+	if err != nil {
 		return Publication{}, err
 	}
 	result := Publication{Version: versionOf(last), Changes: changes(valuesOf(last.Settings.V), chosen.values, accounts)}
@@ -132,12 +137,12 @@ func (s *Service) auditVersion(ctx context.Context, tx *addondb.DB, actor people
 	if v.Restored != 0 {
 		event.Action, event.After = access.ActionSettingsRollback, fmt.Sprintf("version %d, with the values of version %d", v.Number, v.Restored)
 	}
-	return s.guard.Audit(ctx, tx, actor, event)
+	return s.access.Audit(ctx, tx, actor, event)
 }
 
 func (s *Service) newVersion(actor people.Actor, number int64, note string, p publishing) addondb.Version {
 	return addondb.Version{
-		Number: number, PublishedAt: s.guard.Timestamp(), ActorKind: string(actor.Kind), Actor: actor.ID, Face: string(actor.Face),
+		Number: number, PublishedAt: s.access.Timestamp(), ActorKind: string(actor.Kind), Actor: actor.ID, FrontEnd: string(actor.FrontEnd),
 		Note: note, Restored: p.restored, Settings: sqldb.JSON[[]addondb.Setting]{V: p.values.rows()}, Body: string(publicBody(p.values)),
 	}
 }

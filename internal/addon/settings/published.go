@@ -22,8 +22,8 @@ type Published struct {
 // there is none. Before the first update it is an error of kind Unavailable with the
 // code update_needed.
 func (s *Service) Published(ctx context.Context) (*Published, error) {
-	if s.published.Cached() == nil && !s.guard.Installed() {
-		return nil, s.guard.Ready()
+	if s.published.Cached() == nil && !s.access.Installed() {
+		return nil, s.access.Ready()
 	}
 	return s.published.Get(ctx)
 }
@@ -31,9 +31,9 @@ func (s *Service) Published(ctx context.Context) (*Published, error) {
 // serveNow caches what was just published, for apps and for pages. When that fails, the
 // next request reads it.
 func (s *Service) serveNow(ctx context.Context) {
-	_, err1 := s.Published(ctx)
-	_, err2 := s.iap.Published(ctx)
-	if err := errors.Join(err1, err2); err != nil && ctx.Err() == nil {
+	_, errSettings := s.Published(ctx)
+	_, errIAP := s.iap.Published(ctx)
+	if err := errors.Join(errSettings, errIAP); err != nil && ctx.Err() == nil {
 		s.log.Warn("reading the published settings failed", "cause", err)
 	}
 }
@@ -45,7 +45,7 @@ func (s *Service) readPublished(ctx context.Context) (*Published, error) {
 
 // Preview is the public settings that apps would be served if the draft were published.
 func (s *Service) Preview(ctx context.Context, actor people.Actor) ([]byte, error) {
-	if err := s.guard.May(actor, access.ManageSettings); err != nil {
+	if err := s.access.May(actor, access.ManageSettings); err != nil {
 		return nil, err
 	}
 	rows, err := s.db.Settings(ctx)

@@ -27,11 +27,17 @@ func NothingRegistered() Unregistered {
 
 // ReadUnregistered finds out what the tables lack.
 func ReadUnregistered(ctx context.Context, db *addondb.DB) (Unregistered, error) {
-	registered, err1 := db.Definitions(ctx)
-	draft, err2 := db.Settings(ctx)
-	last, err3 := db.LastVersion(ctx)
-	if errors.Is(err3, sqldb.ErrNotFound) {
-		err3 = nil
+	registered, err := db.Definitions(ctx)
+	if err != nil {
+		return Unregistered{}, err
+	}
+	draft, err := db.Settings(ctx)
+	if err != nil {
+		return Unregistered{}, err
+	}
+	last, err := db.LastVersion(ctx)
+	if err != nil && !errors.Is(err, sqldb.ErrNotFound) {
+		return Unregistered{}, err
 	}
 	known := map[string]addondb.Definition{}
 	for _, x := range registered {
@@ -47,7 +53,7 @@ func ReadUnregistered(ctx context.Context, db *addondb.DB) (Unregistered, error)
 			u.Changed = append(u.Changed, d)
 		}
 	}
-	return u, errors.Join(err1, err2, err3)
+	return u, nil
 }
 
 // lacking lists the definitions that rows of settings have no value of.
@@ -71,7 +77,7 @@ func (s *Service) Register(ctx context.Context, tx *addondb.DB, u Unregistered) 
 	for _, list := range [][]Definition{u.New, u.Changed} {
 		for _, d := range list {
 			err := tx.PutDefinition(ctx, addondb.Definition{
-				Name: d.Key, Kind: string(d.Type), Secret: d.Secret, Fallback: d.Default, RegisteredAt: s.guard.Timestamp(),
+				Name: d.Key, Kind: string(d.Type), Secret: d.Secret, Fallback: d.Default, RegisteredAt: s.access.Timestamp(),
 			})
 			if err != nil {
 				return err

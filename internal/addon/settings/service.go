@@ -16,7 +16,7 @@ import (
 // Service is the settings of an addon. Its methods may be called from many goroutines.
 type Service struct {
 	db        *addondb.DB
-	guard     *access.Guard
+	access    *access.Control
 	iap       *iap.Service
 	published cached.Value[Published]
 	log       *slog.Logger
@@ -26,8 +26,8 @@ type Service struct {
 
 // New returns the settings in a database, and the watcher that has to be told of its
 // changes.
-func New(db *addondb.DB, guard *access.Guard, purchases *iap.Service, log *slog.Logger) (*Service, sqldb.Watcher) {
-	s := &Service{db: db, guard: guard, iap: purchases, log: log}
+func New(db *addondb.DB, control *access.Control, purchases *iap.Service, log *slog.Logger) (*Service, sqldb.Watcher) {
+	s := &Service{db: db, access: control, iap: purchases, log: log}
 	s.concluded = func(context.Context, *addondb.DB, iap.Values, iap.Values) error { return nil }
 	return s, s.published.Watch(s.readPublished, addondb.TopicServed)
 }

@@ -11,10 +11,10 @@ import (
 type Version struct {
 	Number int64
 	At     time.Time
-	// ActorKind, Actor and Face say who published it, and through which front end.
+	// ActorKind, Actor and FrontEnd say who published it, and through which front end.
 	ActorKind people.Kind
 	Actor     string
-	Face      people.Face
+	FrontEnd  people.FrontEnd
 	Note      string
 	// Restored is the version that was brought back, 0 for none.
 	Restored int64
@@ -22,7 +22,7 @@ type Version struct {
 
 func versionOf(v addondb.Version) Version {
 	return Version{
-		Number: v.Number, At: v.PublishedAt.Time, ActorKind: people.Kind(v.ActorKind), Actor: v.Actor, Face: people.Face(v.Face),
+		Number: v.Number, At: v.PublishedAt.Time, ActorKind: people.Kind(v.ActorKind), Actor: v.Actor, FrontEnd: people.FrontEnd(v.FrontEnd),
 		Note: v.Note, Restored: v.Restored,
 	}
 }

@@ -2,7 +2,6 @@ package setup
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/countersign/countersign/internal/addon/access"
@@ -62,12 +61,24 @@ func task(id, text string, done bool, hint string) Task {
 
 // tick marks what is done.
 func (s *Service) tick(ctx context.Context, actor people.Actor, list []Task) error {
-	pairs, err1 := s.o.DB.Credentials(ctx)
-	published, err2 := s.o.Settings.Published(ctx)
-	view, err3 := s.o.IAP.Published(ctx)
-	declined, err4 := s.o.IAP.Declined(ctx, actor)
-	licensed, err5 := s.o.Licenses.HasGood(ctx)
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+	pairs, err := s.o.DB.Credentials(ctx)
+	if err != nil {
+		return err
+	}
+	published, err := s.o.Settings.Published(ctx)
+	if err != nil {
+		return err
+	}
+	view, err := s.o.IAP.Published(ctx)
+	if err != nil {
+		return err
+	}
+	declined, err := s.o.IAP.Declined(ctx, actor)
+	if err != nil {
+		return err
+	}
+	licensed, err := s.o.Licenses.HasGood(ctx)
+	if err != nil {
 		return err
 	}
 	done := map[string]bool{

@@ -45,7 +45,7 @@ func (s *Service) link(ctx context.Context, actor people.Actor, create func(cont
 	case state == access.StateNewer:
 		return "", time.Time{}, instance.ErrSchemaNewer
 	case state == access.StateNew:
-		token, expires = people.NewLinkToken(), s.o.Guard.Now().Add(linkLife).Truncate(time.Second)
+		token, expires = people.NewLinkToken(), s.o.Access.Now().Add(linkLife).Truncate(time.Second)
 	default:
 		if token, expires, err = create(ctx, actor); err != nil {
 			return "", time.Time{}, err
@@ -62,7 +62,7 @@ func (s *Service) link(ctx context.Context, actor people.Actor, create func(cont
 func (s *Service) CheckLink(ctx context.Context, token string) error {
 	state, err := s.look(ctx)
 	if keyfile.IsDatabaseMissing(err) {
-		return s.o.Guard.NotReady() // a visitor learns no more
+		return s.o.Access.NotReady() // a visitor learns no more
 	}
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (s *Service) CheckLink(ctx context.Context, token string) error {
 	if file.token == "" || subtle.ConstantTimeCompare([]byte(file.token), []byte(token)) != 1 {
 		return fault.Forbidden("link_unknown", "Unknown set-up link. It may have expired, or a newer one has replaced it")
 	}
-	if !file.good(s.o.Guard.Now()) {
+	if !file.good(s.o.Access.Now()) {
 		return fault.Forbidden("link_expired", "This set-up link has expired")
 	}
 	return nil
@@ -87,7 +87,7 @@ func (s *Service) CheckLink(ctx context.Context, token string) error {
 // made before the first update still works.
 func (s *Service) adoptLink(ctx context.Context, tx *addondb.DB) error {
 	file, err := s.readLinkFile()
-	if err != nil || !file.good(s.o.Guard.Now()) {
+	if err != nil || !file.good(s.o.Access.Now()) {
 		return nil //nolint:nilerr // without a link there is nothing to take over
 	}
 	return s.o.Instance.People.AdoptSetupLink(ctx, &tx.DB, file.token, file.expires)
@@ -102,7 +102,7 @@ func (s *Service) writePrivate(name, text string) error {
 	}
 	defer os.Remove(temp.Name())
 	_, err = temp.WriteString(text)
-	if err = errors.Join(err, temp.Sync(), temp.Close(), os.Chtimes(temp.Name(), s.o.Guard.Now(), s.o.Guard.Now())); err == nil {
+	if err = errors.Join(err, temp.Sync(), temp.Close(), os.Chtimes(temp.Name(), s.o.Access.Now(), s.o.Access.Now())); err == nil {
 		err = os.Rename(temp.Name(), filepath.Join(s.o.Instance.Location.Dir, name))
 	}
 	if err != nil {

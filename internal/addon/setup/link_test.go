@@ -140,10 +140,10 @@ func TestSetupLinkEnds(t *testing.T) {
 	places(t, func(t *testing.T, at dbtest.DB) {
 		ctx := t.Context()
 		f := addontest.New(t, at, dbtest.NewClock(noon))
-		first, _, err1 := f.Setup.NewLink(ctx, operator)
-		second, _, err2 := f.Setup.NewLink(ctx, operator)
-		if err1 != nil || err2 != nil || first == second {
-			t.Fatal(err1, err2)
+		first, _, errFirst := f.Setup.NewLink(ctx, operator)
+		second, _, errSecond := f.Setup.NewLink(ctx, operator)
+		if errFirst != nil || errSecond != nil || first == second {
+			t.Fatal(errFirst, errSecond)
 		}
 		addontest.WantError(t, f.Setup.CheckLink(ctx, first), "link_unknown")
 		addontest.WantError(t, f.Setup.CheckLink(ctx, second), "")
@@ -183,10 +183,10 @@ func TestWebTokenIsGoodOnce(t *testing.T) {
 		ctx := t.Context()
 		f := addontest.New(t, at, dbtest.NewClock(noon))
 		addontest.WantError(t, f.Setup.CheckWebToken(ctx, ""), "update_token")
-		first, _, err1 := f.Setup.NewWebToken(ctx, operator)
-		token, expires, err2 := f.Setup.NewWebToken(ctx, operator)
-		if err1 != nil || err2 != nil || !expires.Equal(noon.Add(time.Hour)) {
-			t.Fatal(err1, err2, expires)
+		first, _, errFirst := f.Setup.NewWebToken(ctx, operator)
+		token, expires, errToken := f.Setup.NewWebToken(ctx, operator)
+		if errFirst != nil || errToken != nil || !expires.Equal(noon.Add(time.Hour)) {
+			t.Fatal(errFirst, errToken, expires)
 		}
 		content, err := os.ReadFile(filepath.Join(at.Dir, setup.WebTokenFile))
 		if err != nil || strings.Contains(string(content), token) {

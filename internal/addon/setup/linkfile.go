@@ -62,10 +62,10 @@ func (s *Service) TidyLinkFile(ctx context.Context) error {
 	if err != nil {
 		return nil //nolint:nilerr // there is nothing to remove
 	}
-	if file.good(s.o.Guard.Now()) && s.o.Guard.Installed() {
+	if file.good(s.o.Access.Now()) && s.o.Access.Installed() {
 		file.ended, err = s.o.Instance.People.HasAdministrator(ctx)
 	}
-	if err != nil || file.good(s.o.Guard.Now()) {
+	if err != nil || file.good(s.o.Access.Now()) {
 		return err
 	}
 	return s.removeLinkFile()
@@ -83,7 +83,7 @@ func (s *Service) removeLinkFile() error {
 // less when its link ends before.
 func (s *Service) LinkFileLasts() time.Duration {
 	file, err := s.readLinkFile()
-	if now := s.o.Guard.Now(); err == nil && file.good(now) {
+	if now := s.o.Access.Now(); err == nil && file.good(now) {
 		return min(time.Hour, file.expires.Sub(now))
 	}
 	return time.Hour

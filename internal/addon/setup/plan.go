@@ -37,10 +37,10 @@ const CodeUpdateFailed = "update_failed"
 func stepFailed(step Step, err error) error {
 	failed := fault.WithCause(fault.New(countersign.KindInternal, CodeUpdateFailed, ""), err)
 	why := ""
-	if ours := fault.Of(err); ours != nil {
-		failed.Kind, failed.RetryAfter, why = ours.Kind, ours.RetryAfter, ": "+strings.TrimSuffix(ours.Message, ".")
-		if ours.Code != "" {
-			failed.Code = ours.Code
+	if apiErr := fault.Of(err); apiErr != nil {
+		failed.Kind, failed.RetryAfter, why = apiErr.Kind, apiErr.RetryAfter, ": "+strings.TrimSuffix(apiErr.Message, ".")
+		if apiErr.Code != "" {
+			failed.Code = apiErr.Code
 		}
 	}
 	failed.Message = fmt.Sprintf("The update stopped at the step %q%s. The settings did not change. Correct the cause, then run it again",

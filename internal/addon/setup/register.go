@@ -2,7 +2,6 @@ package setup
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/countersign/countersign/internal/addon/access"
@@ -44,7 +43,7 @@ func (s *Service) pending(ctx context.Context, tables sqldb.State) (pendingUpdat
 			t.migrations++
 		}
 	}
-	if setup, err := s.readLinkFile(); err == nil && setup.good(s.o.Guard.Now()) {
+	if setup, err := s.readLinkFile(); err == nil && setup.good(s.o.Access.Now()) {
 		t.setupToken = setup.token
 	}
 	if tables == sqldb.StateEmpty || !applied["countersign"] {
@@ -64,10 +63,16 @@ func (s *Service) pending(ctx context.Context, tables sqldb.State) (pendingUpdat
 
 // read finds out what the tables lack.
 func (t *pendingUpdate) read(ctx context.Context, db *addondb.DB) error {
-	lacks, err1 := settings.ReadUnregistered(ctx, db)
-	pairs, err2 := db.Credentials(ctx)
-	updated, err3 := db.Meta(ctx, metaUpdated)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	lacks, err := settings.ReadUnregistered(ctx, db)
+	if err != nil {
+		return err
+	}
+	pairs, err := db.Credentials(ctx)
+	if err != nil {
+		return err
+	}
+	updated, err := db.Meta(ctx, metaUpdated)
+	if err != nil {
 		return err
 	}
 	t.settings, t.pair, t.updated = lacks, len(pairs) == 0, updated != ""
@@ -145,7 +150,7 @@ func (s *Service) register(ctx context.Context, actor people.Actor, report *Repo
 		if _, err := tx.LockDraft(ctx); err != nil {
 			return err
 		}
-		if err := s.o.Guard.SameKeyFile(ctx, tx.Queries); err != nil {
+		if err := s.o.Access.SameKeyFile(ctx, tx.Queries); err != nil {
 			return err
 		}
 		now := pendingUpdate{}
@@ -195,7 +200,7 @@ func (s *Service) registerPair(ctx context.Context, tx *addondb.DB, actor people
 
 // noteUpdate writes down that the update ran, and tells other processes.
 func (s *Service) noteUpdate(ctx context.Context, tx *addondb.DB, actor people.Actor, report *Report) error {
-	if err := tx.SetMeta(ctx, metaUpdated, s.o.Guard.Timestamp().UTC().Format("2006-01-02T15:04:05Z")); err != nil {
+	if err := tx.SetMeta(ctx, metaUpdated, s.o.Access.Timestamp().UTC().Format("2006-01-02T15:04:05Z")); err != nil {
 		return err
 	}
 	for _, topic := range []string{addondb.TopicUpdate, addondb.TopicServed} {
@@ -203,7 +208,7 @@ func (s *Service) noteUpdate(ctx context.Context, tx *addondb.DB, actor people.A
 			return err
 		}
 	}
-	return s.o.Guard.Audit(ctx, tx, actor, people.Event{
+	return s.o.Access.Audit(ctx, tx, actor, people.Event{
 		Action: access.ActionAddonUpdate, Subject: "version " + s.o.Version, Detail: count(len(report.Steps), "step"),
 	})
 }

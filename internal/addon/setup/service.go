@@ -25,7 +25,7 @@ type Options struct {
 	Version     string // of this build, for reports
 	Instance    *instance.Instance
 	DB          *addondb.DB
-	Guard       *access.Guard
+	Access      *access.Control
 	Settings    *settings.Service
 	IAP         *iap.Service
 	Credentials *credential.Service
@@ -57,13 +57,13 @@ func (s *Service) Prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if (state == access.StateReady || state == access.StateOutdated) && s.o.Guard.Box() == nil {
+	if (state == access.StateReady || state == access.StateOutdated) && s.o.Access.Box() == nil {
 		if err := s.openKey(ctx); err != nil {
 			return err
 		}
 	}
-	s.o.Guard.SetState(state)
-	return s.o.Guard.Ready()
+	s.o.Access.SetState(state)
+	return s.o.Access.Ready()
 }
 
 // look reads how far the addon is set up. It writes nothing. An empty database beside

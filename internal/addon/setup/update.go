@@ -136,7 +136,7 @@ func (s *Service) checkKey(ctx context.Context) error {
 func (s *Service) openKey(ctx context.Context) error {
 	box, err := s.o.Instance.Location.Open(ctx, s.o.DB.Queries)
 	if err == nil {
-		s.o.Guard.Open(box)
+		s.o.Access.Open(box)
 	}
 	return err
 }

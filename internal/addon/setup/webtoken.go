@@ -37,7 +37,7 @@ func (s *Service) NewWebToken(ctx context.Context, actor people.Actor) (value st
 	if err := access.May(actor, access.Operate); err != nil {
 		return "", time.Time{}, err
 	}
-	value, expires = token.New(prefixUpdate), s.o.Guard.Now().Add(webTokenLife).Truncate(time.Second)
+	value, expires = token.New(prefixUpdate), s.o.Access.Now().Add(webTokenLife).Truncate(time.Second)
 	digest := token.Digest(value)
 	text := fmt.Sprintf("%s\n%s\n", hex.EncodeToString(digest[:]), expires.UTC().Format(time.RFC3339))
 	if err := s.writePrivate(webTokenFile, text); err != nil {
@@ -52,7 +52,7 @@ func (s *Service) auditWebToken(ctx context.Context, actor people.Actor) error {
 		return err
 	}
 	return s.o.DB.Tx(ctx, func(tx *addondb.DB) error {
-		return s.o.Guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionUpdateTokenCreate})
+		return s.o.Access.Audit(ctx, tx, actor, people.Event{Action: access.ActionUpdateTokenCreate})
 	})
 }
 
@@ -76,7 +76,7 @@ func (s *Service) CheckWebToken(_ context.Context, value string) error {
 	expires, err := time.Parse(time.RFC3339, lines[1])
 	digest := token.Digest(value)
 	same := subtle.ConstantTimeCompare([]byte(lines[0]), []byte(hex.EncodeToString(digest[:]))) == 1
-	if err != nil || !same || !s.o.Guard.Now().Before(expires) {
+	if err != nil || !same || !s.o.Access.Now().Before(expires) {
 		return errWebToken
 	}
 	return nil
@@ -112,7 +112,7 @@ type TokenHolder struct {
 
 // TokenHolder finds out whose token this is, without using it up. Errors are those of
 // [Service.CheckWebToken] and [Service.CheckLink]; the holder beside them may do nothing.
-func (s *Service) TokenHolder(ctx context.Context, value string, face people.Face, from netip.Addr) (TokenHolder, error) {
+func (s *Service) TokenHolder(ctx context.Context, value string, frontEnd people.FrontEnd, from netip.Addr) (TokenHolder, error) {
 	holder := TokenHolder{Once: strings.HasPrefix(value, prefixUpdate)}
 	name, check := "set-up link", s.CheckLink
 	if holder.Once {
@@ -121,6 +121,6 @@ func (s *Service) TokenHolder(ctx context.Context, value string, face people.Fac
 	if err := check(ctx, value); err != nil {
 		return holder, err
 	}
-	holder.Actor = people.Actor{Kind: people.KindOperator, ID: name, Face: face, Addr: from}
+	holder.Actor = people.Actor{Kind: people.KindOperator, ID: name, FrontEnd: frontEnd, Addr: from}
 	return holder, nil
 }

@@ -134,7 +134,7 @@ func (s *Service) Do(ctx context.Context, actor people.Actor, ref string, act Ac
 		if err := perform(st.store, p, known.ExpiresAt, act); err != nil {
 			return fault.WithCause(errNotPossible, err)
 		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionSimulatorAct, Subject: ref, Detail: string(act)})
+		return s.access.Audit(ctx, tx, actor, people.Event{Action: access.ActionSimulatorAct, Subject: ref, Detail: string(act)})
 	})
 	run.process()
 	return run.membershipStep()

@@ -66,7 +66,7 @@ func (s *Service) Buy(ctx context.Context, actor people.Actor, o Order) (Step, e
 		if err != nil {
 			return err
 		}
-		return s.guard.Audit(ctx, tx, actor, people.Event{
+		return s.access.Audit(ctx, tx, actor, people.Event{
 			Action: access.ActionSimulatorBuy, Subject: refOf(run.token), Detail: o.Product + " for " + o.User,
 		})
 	})

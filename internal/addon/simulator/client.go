@@ -58,7 +58,7 @@ func (s *Service) clientOf(selling iap.Selling) (*play.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("simulator: the service account: %w", err)
 	}
-	client, err := play.Open(play.Options{ServiceAccount: file, Package: selling.Application, Transport: shared, Now: s.guard.Now})
+	client, err := play.Open(play.Options{ServiceAccount: file, Package: selling.Application, Transport: shared, Now: s.access.Now})
 	if err != nil {
 		return nil, err
 	}

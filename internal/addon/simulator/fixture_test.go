@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { dbtest.Main(m, beKilled) }
 
 var (
 	operator = people.Operator("tester")
-	visitor  = people.Actor{Kind: people.KindVisitor, Face: people.FaceAPI}
+	visitor  = people.Actor{Kind: people.KindVisitor, FrontEnd: people.FrontEndAPI}
 	noon     = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 )
 

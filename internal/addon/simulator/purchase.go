@@ -124,11 +124,11 @@ func (s *Service) show(ctx context.Context, tx *addondb.DB, st *state, p playfak
 // Clear forgets all purchases: in the store, and in the addon, whose memberships are derived
 // without them.
 func (s *Service) Clear(ctx context.Context, actor people.Actor) error {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return err
 	}
 	return s.db.Tx(ctx, func(tx *addondb.DB) error {
-		if err := s.guard.Audit(ctx, tx, actor, people.Event{Action: access.ActionSimulatorClear}); err != nil {
+		if err := s.access.Audit(ctx, tx, actor, people.Event{Action: access.ActionSimulatorClear}); err != nil {
 			return err
 		}
 		return s.forget(ctx, tx)
@@ -137,10 +137,10 @@ func (s *Service) Clear(ctx context.Context, actor people.Actor) error {
 
 // forget empties the store, and deletes its purchases in the addon, at the end of a transaction.
 func (s *Service) forget(ctx context.Context, tx *addondb.DB) error {
-	if _, err := tx.LockSimulator(ctx, s.guard.Timestamp()); err != nil {
+	if _, err := tx.LockSimulator(ctx, s.access.Timestamp()); err != nil {
 		return err
 	}
-	if err := tx.SetSimulator(ctx, []byte{}, s.guard.Timestamp()); err != nil {
+	if err := tx.SetSimulator(ctx, []byte{}, s.access.Timestamp()); err != nil {
 		return err
 	}
 	return s.Members.ForgetSimulated(ctx, tx)

@@ -202,10 +202,10 @@ func TestAStoreThatWasLeftBehindAfterTestModeIsEmptied(t *testing.T) {
 	engines(t, func(t *testing.T, f *fixture) {
 		ctx, db := t.Context(), addontest.Database(t, f.at)
 		f.buy(t, "ana", "gold_monthly", "")
-		sealed, err1 := db.Simulator(ctx)
-		err2 := f.publish(ctx, map[string]string{iap.KeySandboxEnabled: "0"})
-		err3 := db.SetSimulator(ctx, sealed, sqldb.Time{Time: noon})
-		must.Do(t, errors.Join(err1, err2, err3, f.Simulator.Start(ctx), f.RunDue(ctx)))
+		sealed := must.Get(db.Simulator(ctx))(t)
+		must.Do(t, f.publish(ctx, map[string]string{iap.KeySandboxEnabled: "0"}))
+		must.Do(t, db.SetSimulator(ctx, sealed, sqldb.Time{Time: noon}))
+		must.Do(t, errors.Join(f.Simulator.Start(ctx), f.RunDue(ctx)))
 		if sealed, err := db.Simulator(ctx); err != nil || len(sealed) > 0 {
 			t.Errorf("%d bytes, %v", len(sealed), err)
 		}

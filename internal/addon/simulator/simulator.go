@@ -21,8 +21,8 @@ import (
 
 // Options is what a service is built from. All fields are needed.
 type Options struct {
-	DB    *addondb.DB
-	Guard *access.Guard
+	DB     *addondb.DB
+	Access *access.Control
 	// Selling returns the published settings.
 	Selling func(context.Context) (iap.Selling, error)
 	// Members are what the purchases activate.
@@ -36,7 +36,7 @@ type Options struct {
 type Service struct {
 	Options
 	db        *addondb.DB
-	guard     *access.Guard
+	access    *access.Control
 	maxOrders int
 
 	mu     sync.Mutex
@@ -46,13 +46,13 @@ type Service struct {
 
 // New returns a service, in which the members have their simulated store. It starts nothing.
 func New(o Options) *Service {
-	s := &Service{Options: o, db: o.DB, guard: o.Guard, maxOrders: maxOrders}
+	s := &Service{Options: o, db: o.DB, access: o.Access, maxOrders: maxOrders}
 	o.Members.Simulate(s)
 	return s
 }
 
 // now is the present time of the addon.
-func (s *Service) now() time.Time { return s.guard.Now().UTC().Truncate(time.Second) }
+func (s *Service) now() time.Time { return s.access.Now().UTC().Truncate(time.Second) }
 
 var (
 	errOff         = fault.Conflict("test_mode_off", "Test mode is off")
@@ -63,7 +63,7 @@ var (
 
 // admit returns the published settings for an actor who may use the store, while it answers.
 func (s *Service) admit(ctx context.Context, actor people.Actor) (iap.Selling, error) {
-	if err := s.guard.May(actor, access.ManageMembers); err != nil {
+	if err := s.access.May(actor, access.ManageMembers); err != nil {
 		return iap.Selling{}, err
 	}
 	selling, err := s.Selling(ctx)

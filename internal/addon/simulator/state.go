@@ -23,8 +23,8 @@ import (
 // sealPurpose is what the state is sealed for.
 const sealPurpose = "simulated store"
 
-// kept is the state as the row holds it, sealed.
-type kept struct {
+// storedState is the state as the row holds it, sealed.
+type storedState struct {
 	// Name distinguishes this store from those that were cleared.
 	Name string
 	// Ahead is how far its clock is ahead of the addon's.
@@ -38,7 +38,7 @@ type kept struct {
 
 // state is the store while it is used.
 type state struct {
-	kept
+	storedState
 	store     *playfake.Store
 	maxOrders int
 }
@@ -108,18 +108,18 @@ func (s *Service) clock(st *state) time.Time { return s.now().Add(st.Ahead) }
 
 // open opens a sealed state, empty for a new store, and adds the products that were mapped since.
 func (s *Service) open(sealed []byte, selling iap.Selling) (*state, error) {
-	st := &state{maxOrders: s.maxOrders, kept: kept{Name: strings.ToLower(rand.Text()), Buyers: map[string]string{}}}
+	st := &state{maxOrders: s.maxOrders, storedState: storedState{Name: strings.ToLower(rand.Text()), Buyers: map[string]string{}}}
 	store, err := playfake.New(playfake.Options{Package: selling.Application, Start: s.now(), Products: []playfake.Product{}})
 	if err != nil {
 		return nil, fmt.Errorf("simulator: %w", err)
 	}
 	st.store = store
 	if len(sealed) > 0 {
-		text, err := s.guard.Box().Open(sealPurpose, sealed)
+		text, err := s.access.Box().Open(sealPurpose, sealed)
 		if err != nil {
 			return nil, fault.WithCause(fault.Conflict("simulator_lost", "The simulated store was encrypted with another key file"), err)
 		}
-		if err := json.Unmarshal(text, &st.kept); err != nil {
+		if err := json.Unmarshal(text, &st.storedState); err != nil {
 			return nil, fmt.Errorf("simulator: the stored state: %w", err)
 		}
 		if err := store.Restore(st.Store); err != nil {
@@ -163,7 +163,7 @@ func addProducts(store *playfake.Store, selling iap.Selling) error {
 func (s *Service) change(ctx context.Context, selling iap.Selling, wait time.Duration, do func(*addondb.DB, *state) error) (sent []play.Notification, err error) {
 	err = s.db.Tx(ctx, func(tx *addondb.DB) error {
 		sent = nil
-		sealed, err := tx.LockSimulator(ctx, s.guard.Timestamp())
+		sealed, err := tx.LockSimulator(ctx, s.access.Timestamp())
 		if err != nil {
 			return err
 		}
@@ -222,11 +222,11 @@ func (s *Service) save(ctx context.Context, tx *addondb.DB, st *state) (err erro
 	if st.Store, err = st.store.Snapshot(); err != nil {
 		return fmt.Errorf("simulator: %w", err)
 	}
-	text, err := json.Marshal(st.kept)
+	text, err := json.Marshal(st.storedState)
 	if err != nil {
 		return fmt.Errorf("simulator: %w", err)
 	}
-	if err := tx.SetSimulator(ctx, s.guard.Box().Seal(sealPurpose, text), sqldb.Time{Time: s.now()}); err != nil {
+	if err := tx.SetSimulator(ctx, s.access.Box().Seal(sealPurpose, text), sqldb.Time{Time: s.now()}); err != nil {
 		return err
 	}
 	if next := st.store.Next(); !next.IsZero() {
@@ -234,7 +234,7 @@ func (s *Service) save(ctx context.Context, tx *addondb.DB, st *state) (err erro
 			return err
 		}
 	}
-	return s.guard.SameKeyFile(ctx, tx.Queries)
+	return s.access.SameKeyFile(ctx, tx.Queries)
 }
 
 // Rename moves the purchases of a user to another one, "" for nobody. A state that can't be opened names nobody.
@@ -243,14 +243,14 @@ func (s *Service) Rename(ctx context.Context, tx *addondb.DB, user, to string) e
 	if err != nil || len(sealed) == 0 { // the row of a site that has never used test mode is not locked
 		return err
 	}
-	if sealed, err = tx.LockSimulator(ctx, s.guard.Timestamp()); err != nil {
+	if sealed, err = tx.LockSimulator(ctx, s.access.Timestamp()); err != nil {
 		return err
 	}
-	text, err := s.guard.Box().Open(sealPurpose, sealed)
+	text, err := s.access.Box().Open(sealPurpose, sealed)
 	if err != nil {
 		return nil
 	}
-	var k kept
+	var k storedState
 	if err := json.Unmarshal(text, &k); err != nil {
 		return fmt.Errorf("simulator: the stored state: %w", err)
 	}
@@ -265,10 +265,10 @@ func (s *Service) Rename(ctx context.Context, tx *addondb.DB, user, to string) e
 	if text, err = json.Marshal(k); err != nil {
 		return fmt.Errorf("simulator: %w", err)
 	}
-	if err := tx.SetSimulator(ctx, s.guard.Box().Seal(sealPurpose, text), s.guard.Timestamp()); err != nil {
+	if err := tx.SetSimulator(ctx, s.access.Box().Seal(sealPurpose, text), s.access.Timestamp()); err != nil {
 		return err
 	}
-	return s.guard.SameKeyFile(ctx, tx.Queries)
+	return s.access.SameKeyFile(ctx, tx.Queries)
 }
 
 // due is when the addon's clock shows the time at which the store has to do something.

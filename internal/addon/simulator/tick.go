@@ -62,7 +62,7 @@ func (s *Service) Handle(q *jobs.Queue) {
 
 // put puts the task that repeats.
 func (s *Service) put(ctx context.Context, tx *addondb.DB, due time.Time) error {
-	return jobs.Put(ctx, tx.Queries, jobs.Task{Kind: KindTick, Key: membership.RepeatingKey, Due: due}, s.guard.Now())
+	return jobs.Put(ctx, tx.Queries, jobs.Task{Kind: KindTick, Key: membership.RepeatingKey, Due: due}, s.access.Now())
 }
 
 // Start puts the task that repeats. It is called once when a server starts.

@@ -15,8 +15,8 @@ type Audit struct {
 	At sqldb.Time
 	// Kind is the sort of actor, Actor its name within the kind.
 	Kind, Actor string
-	// Face is the front end through which the actor came.
-	Face string
+	// FrontEnd is the front end through which the actor came.
+	FrontEnd string
 	// Address is the client's, "" for none.
 	Address string
 	Event
@@ -43,7 +43,7 @@ func (d *DB) AddAudit(ctx context.Context, a Audit) error {
 	return d.Run(ctx, `INSERT INTO audit
 		(at, actor_kind, actor, face, address, action, workspace, subject, detail, before, after)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		a.At, a.Kind, a.Actor, a.Face, a.Address, string(a.Action), a.Workspace, a.Subject, a.Detail, a.Before, a.After)
+		a.At, a.Kind, a.Actor, a.FrontEnd, a.Address, string(a.Action), a.Workspace, a.Subject, a.Detail, a.Before, a.After)
 }
 
 // FirstAudit returns the time of the oldest entry, false without any.
@@ -111,7 +111,7 @@ func (d *DB) AuditPlace(ctx context.Context, f AuditFilter) (AuditPlace, error) 
 }
 
 func scanAudit(r sqldb.Row) (a Audit, err error) {
-	err = r.Scan(&a.ID, &a.At, &a.Kind, &a.Actor, &a.Face, &a.Address, &a.Action, &a.Workspace, &a.Subject,
+	err = r.Scan(&a.ID, &a.At, &a.Kind, &a.Actor, &a.FrontEnd, &a.Address, &a.Action, &a.Workspace, &a.Subject,
 		&a.Detail, &a.Before, &a.After)
 	return a, err
 }

@@ -29,9 +29,9 @@ func at(second int) sqldb.Time {
 
 func TestAuditsAreReadAsTheyWereWrittenNewestFirst(t *testing.T) {
 	written := []Audit{
-		{ID: 1, At: at(0), Kind: "operator", Actor: "root", Face: "cli", Event: Event{Action: "store.export", Detail: "including the values of all keys"}},
-		{ID: 2, At: at(2), Kind: "operator", Actor: "a \"quoted\" é", Face: "cli", Event: Event{Action: "key.reveal", Workspace: "ada", Subject: "web"}},
-		{ID: 3, At: at(1), Kind: "user", Actor: "ada@site.example", Face: "page", Address: "2001:db8::1", Event: Event{Action: "setting.set", Subject: "appName", Before: "Old", After: "New"}},
+		{ID: 1, At: at(0), Kind: "operator", Actor: "root", FrontEnd: "cli", Event: Event{Action: "store.export", Detail: "including the values of all keys"}},
+		{ID: 2, At: at(2), Kind: "operator", Actor: "a \"quoted\" é", FrontEnd: "cli", Event: Event{Action: "key.reveal", Workspace: "ada", Subject: "web"}},
+		{ID: 3, At: at(1), Kind: "user", Actor: "ada@site.example", FrontEnd: "page", Address: "2001:db8::1", Event: Event{Action: "setting.set", Subject: "appName", Before: "Old", After: "New"}},
 	}
 	dbtest.Engines(t, func(t *testing.T, place dbtest.DB) {
 		d := opened(t, place)

@@ -218,7 +218,7 @@ func TestATokenIsGoneSixtyDaysAfterItsEnd(t *testing.T) {
 	s.get(token)
 	s.Advance(time.Second)
 	_, err := s.client.Subscription(t.Context(), token)
-	if ours, ok := err.(*play.Error); !ok || ours.Reason != play.Gone {
+	if playErr, ok := err.(*play.Error); !ok || playErr.Reason != play.Gone {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -25,7 +25,7 @@ func TestMay(t *testing.T) {
 		{"a secret key validates and reads", people.Actor{Kind: people.KindKey, Workspace: 1, Secret: true}, []string{"validate", "read"}, "key_scope"},
 		{"a publishable key validates", people.Actor{Kind: people.KindKey, Workspace: 1, Item: 7}, []string{"validate"}, "key_scope"},
 		{"a publishable key without an item opens no more", people.Actor{Kind: people.KindKey, Workspace: 1}, []string{"validate"}, "key_scope"},
-		{"a buyer licenses", people.Buyer(people.FacePage, people.Actor{}.Addr), []string{"license"}, "key_scope"},
+		{"a buyer licenses", people.Buyer(people.FrontEndPage, people.Actor{}.Addr), []string{"license"}, "key_scope"},
 		{"an administrator may do what has no key", people.Actor{Kind: people.KindUser, User: 1, Administrator: true}, []string{"license", "view", "manage", "own", "administer"}, "not_allowed"},
 		{"another user may do nothing in every workspace", people.Actor{Kind: people.KindUser, User: 1}, nil, "not_allowed"},
 		{"an administrator without an id is nobody", people.Actor{Kind: people.KindUser, Administrator: true}, nil, "not_allowed"},

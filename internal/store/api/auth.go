@@ -63,13 +63,13 @@ func maybePublic(key string) bool { return key == "" || strings.HasPrefix(key, "
 // authenticate finds the key and counts failures by address.
 func (f *frontEnd) authenticate(r *http.Request, w http.ResponseWriter, key string) (validation.Access, error) {
 	if key == "" {
-		return validation.Access{}, f.guard.Failed(w, fault.Unauthorized(countersign.CodeKeyMissing, countersign.MsgInvalidRequest))
+		return validation.Access{}, f.limits.Failed(w, fault.Unauthorized(countersign.CodeKeyMissing, countersign.MsgInvalidRequest))
 	}
 	access, err := f.store.Validation.Authenticate(r.Context(), key, web.ClientAddr(w))
 	about := web.SubjectOf(w)
 	about.Key, about.Workspace = access.KeyID, access.Workspace
 	if err != nil {
-		return validation.Access{}, f.guard.Failed(w, fault.Public(err))
+		return validation.Access{}, f.limits.Failed(w, fault.Public(err))
 	}
 	return access, nil
 }

@@ -71,12 +71,12 @@ func TestClientAgainstTheStoresLicenses(t *testing.T) {
 			return err
 		}, countersign.CodeFromMissing, countersign.KindInvalid, []string{"a.example", "b.example"}, 0},
 	} {
-		ours, ok := errors.AsType[*countersign.Error](c.ask())
-		if !ok || ours.Code != c.code || ours.Kind != c.kind || ours.RetryAfter != c.wait {
-			t.Errorf("%s: %+v", c.name, ours)
+		apiErr, ok := errors.AsType[*countersign.Error](c.ask())
+		if !ok || apiErr.Code != c.code || apiErr.Kind != c.kind || apiErr.RetryAfter != c.wait {
+			t.Errorf("%s: %+v", c.name, apiErr)
 			continue
 		}
-		in, _ := ours.Data.(countersign.LicenseDomains)
+		in, _ := apiErr.Data.(countersign.LicenseDomains)
 		if !slices.Equal(in.Domains, c.domains) || len(in.Licenses) != len(c.domains) {
 			t.Errorf("%s: %+v, want domains %v", c.name, in, c.domains)
 		}

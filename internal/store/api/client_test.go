@@ -61,8 +61,8 @@ func TestClientAgainstTheStore(t *testing.T) {
 	})
 	t.Run("a revoked key leaves the question open", func(t *testing.T) {
 		v, err := client(adaLostKey).ValidatePurchase(ctx, adaCode)
-		ours, ok := errors.AsType[*countersign.Error](err)
-		if !ok || ours.Code != countersign.CodeKeyRevoked || v.Valid {
+		apiErr, ok := errors.AsType[*countersign.Error](err)
+		if !ok || apiErr.Code != countersign.CodeKeyRevoked || v.Valid {
 			t.Errorf("got %+v, %v", v, err)
 		}
 	})
@@ -90,8 +90,8 @@ func TestClientAgainstTheStore(t *testing.T) {
 	})
 	t.Run("another workspace's item is not found", func(t *testing.T) {
 		_, err := client(bobKey).Item(ctx, adaItem)
-		ours, ok := errors.AsType[*countersign.Error](err)
-		if !ok || ours.Code != countersign.CodeItemNotFound {
+		apiErr, ok := errors.AsType[*countersign.Error](err)
+		if !ok || apiErr.Code != countersign.CodeItemNotFound {
 			t.Errorf("got %v", err)
 		}
 	})

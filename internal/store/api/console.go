@@ -11,6 +11,6 @@ import (
 // behind the same address would be locked out with them.
 func (f *frontEnd) forConsole() *frontEnd {
 	console := *f
-	console.guard = web.NewGuard(limit.NewGuard(limit.Options{}))
+	console.limits = web.NewRateLimits(limit.NewGuesses(limit.Options{}))
 	return &console
 }

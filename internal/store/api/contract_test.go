@@ -50,7 +50,7 @@ func background(t *testing.T, s *store.Store) {
 // newHandler is the API as a proxy on this machine reaches it.
 func newHandler(s *store.Store, failLimit int) http.Handler {
 	return api.New(s, api.Options{
-		Guard: web.NewGuard(limit.NewGuard(limit.Options{Failures: failLimit, Now: now})), Now: now, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		Limits: web.NewRateLimits(limit.NewGuesses(limit.Options{Failures: failLimit, Now: now})), Now: now, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 	})
 }
 

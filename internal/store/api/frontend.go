@@ -20,9 +20,9 @@ type Options struct {
 	// BaseURL is the store's own address without a trailing slash. Without it what
 	// is signed names the signing key as its issuer.
 	BaseURL string
-	// Guard limits guessing of keys and codes; nil means no limit. The store's front
+	// Limits limits guessing of keys and codes; nil means no limit. The store's front
 	// ends share one.
-	Guard *web.Guard
+	Limits *web.RateLimits
 	// Pages returns the handler of the paths that the API does not know. It may be nil. console
 	// answers calls that people make on a page: see [frontEnd.forConsole].
 	Pages          func(console http.Handler) http.Handler
@@ -38,7 +38,7 @@ type frontEnd struct {
 	store   *store.Store
 	baseURL string
 	openAPI *prepared.Response
-	guard   *web.Guard
+	limits  *web.RateLimits
 	quotas  *limit.Window[int64]
 	calls   *callLog
 	pages   http.Handler // nil without pages

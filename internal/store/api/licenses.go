@@ -92,9 +92,9 @@ func (f *frontEnd) withCode(w http.ResponseWriter, r *http.Request, names []stri
 	q := licenseCall{buyer: buyer(w), params: p}
 	q.code = q.get("purchase_code")
 	taken := false
-	return f.guard.Call(w, access.Actor.Secret, func(ownOnly bool) error {
+	return f.limits.Call(w, access.Actor.Secret, func(ownOnly bool) error {
 		if !taken { // a call that is repeated is one request
-			if err := f.guard.TakeCode(w, "issue", q.code); err != nil {
+			if err := f.limits.TakeCode(w, "issue", q.code); err != nil {
 				return err
 			}
 			taken = true
@@ -136,7 +136,7 @@ func (f *frontEnd) checkLicense(w http.ResponseWriter, r *http.Request) error {
 	if actor.Kind == "" {
 		actor = buyer(w)
 	}
-	answer, err := f.guardedCheck(w, r, actor, q)
+	answer, err := f.limitedCheck(w, r, actor, q)
 	if err != nil && err != errNotFound {
 		return err
 	}
@@ -146,13 +146,13 @@ func (f *frontEnd) checkLicense(w http.ResponseWriter, r *http.Request) error {
 	return web.OK(w, r, "data", answer)
 }
 
-// guardedCheck asks the store within the limits. The error is errNotFound for an
+// limitedCheck asks the store within the limits. The error is errNotFound for an
 // answer that counts like a failed validation.
-func (f *frontEnd) guardedCheck(w http.ResponseWriter, r *http.Request, actor people.Actor, q licensing.CheckRequest) (answer countersign.LicenseCheck, err error) {
+func (f *frontEnd) limitedCheck(w http.ResponseWriter, r *http.Request, actor people.Actor, q licensing.CheckRequest) (answer countersign.LicenseCheck, err error) {
 	taken := false
-	err = f.guard.Call(w, actor.Secret, func(ownOnly bool) (err error) {
+	err = f.limits.Call(w, actor.Secret, func(ownOnly bool) (err error) {
 		if !taken {
-			if err := f.guard.TakeCheck(w, q.Code, q.ID); err != nil {
+			if err := f.limits.TakeCheck(w, q.Code, q.ID); err != nil {
 				return err
 			}
 			taken = true
@@ -175,7 +175,7 @@ func (f *frontEnd) guardedCheck(w http.ResponseWriter, r *http.Request, actor pe
 var errNotFound error = fault.NotFound(countersign.CodePurchaseNotFound, "")
 
 func buyer(w http.ResponseWriter) people.Actor {
-	return people.Buyer(people.FaceAPI, web.ClientAddr(w))
+	return people.Buyer(people.FrontEndAPI, web.ClientAddr(w))
 }
 
 // listRevokedLicenses answers GET /api/licenses/revoked.

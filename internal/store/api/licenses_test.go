@@ -46,7 +46,7 @@ func TestAPurchaseCodeIsAskedFor60TimesAnHour(t *testing.T) {
 		clock := today
 		s := openShop(t, shopStore.New(t, dbtest.SQLite))
 		ticking := func() time.Time { return clock }
-		limited := api.New(s, api.Options{Guard: web.NewGuard(limit.NewGuard(limit.Options{Failures: 1_000_000, Now: ticking})), Now: ticking})
+		limited := api.New(s, api.Options{Limits: web.NewRateLimits(limit.NewGuesses(limit.Options{Failures: 1_000_000, Now: ticking})), Now: ticking})
 		free := api.New(s, api.Options{Now: now})
 		form := func(code string) url.Values {
 			return url.Values{"purchase_code": {code}, "domain": {"shop.example"}}

@@ -23,9 +23,9 @@ func (f *frontEnd) orPage(h web.Handler) web.Handler {
 	}
 }
 
-// getMedium serves an uploaded picture, sound or video. Its content is not trusted: the headers
+// getUploadedFile serves an uploaded picture, sound or video. Its content is not trusted: the headers
 // keep browsers from running it or guessing another type. A name always has the same content.
-func (f *frontEnd) getMedium(w http.ResponseWriter, r *http.Request) error {
+func (f *frontEnd) getUploadedFile(w http.ResponseWriter, r *http.Request) error {
 	m, content, err := f.store.Media.Open(r.Context(), r.PathValue("name"))
 	if err != nil {
 		return fault.Public(err)

@@ -21,7 +21,7 @@ import (
 )
 
 // uploaded puts a picture and a file in the slots of an item, and returns the picture's path.
-func uploaded(t *testing.T, s *store.Store) (path string, file media.Medium) {
+func uploaded(t *testing.T, s *store.Store) (path string, file media.UploadedFile) {
 	t.Helper()
 	var b bytes.Buffer
 	must.Do(t, png.Encode(&b, image.NewRGBA(image.Rect(0, 0, 6, 4))))

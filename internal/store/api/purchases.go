@@ -27,7 +27,7 @@ func (f *frontEnd) validatePurchase(w http.ResponseWriter, r *http.Request) erro
 	about := web.SubjectOf(w)
 	about.Purchase, about.Item = valid.PurchaseID, valid.ItemID
 	if err != nil {
-		return f.guard.Failed(w, fault.Public(err))
+		return f.limits.Failed(w, fault.Public(err))
 	}
 	if err := f.admit(w, access); err != nil { // others of the same client may have failed meanwhile
 		return err
@@ -44,5 +44,5 @@ func (f *frontEnd) admit(w http.ResponseWriter, a validation.Access) error {
 	if a.Actor.Secret {
 		return nil
 	}
-	return f.guard.Admit(w)
+	return f.limits.Admit(w)
 }

@@ -93,8 +93,8 @@ func TestEveryCallIsLogged(t *testing.T) {
 	}
 	shopStore.Engines(t, func(t *testing.T, db dbtest.DB) {
 		s, written := loggedShop(t, db)
-		guard := web.NewGuard(limit.NewGuard(limit.Options{Failures: 3, Now: now}))
-		h := api.New(s, api.Options{Now: now, Guard: guard})
+		limits := web.NewRateLimits(limit.NewGuesses(limit.Options{Failures: 3, Now: now}))
+		h := api.New(s, api.Options{Now: now, Limits: limits})
 		ids := make([]string, len(tests))
 		for i, tt := range tests {
 			res := call(h, tt.method, tt.target, tt.body, tt.header...)

@@ -15,7 +15,7 @@ import (
 func New(s *store.Store, o Options) http.Handler {
 	f := &frontEnd{
 		store: s, baseURL: o.BaseURL, openAPI: prepared.New(OpenAPI),
-		guard: cmp.Or(o.Guard, web.NewGuard(limit.NewGuard(limit.Options{}))), quotas: limit.NewWindow[int64](time.Minute, o.Now),
+		limits: cmp.Or(o.Limits, web.NewRateLimits(limit.NewGuesses(limit.Options{}))), quotas: limit.NewWindow[int64](time.Minute, o.Now),
 		calls: newCallLog(s.Requests),
 	}
 	options := web.Options{Log: o.Log, Access: o.Access, Metrics: o.Metrics, TrustedProxies: o.TrustedProxies, Now: o.Now}
@@ -52,7 +52,7 @@ func (f *frontEnd) routes(edge *web.Edge) *http.ServeMux {
 	shared("GET", "/api/licenses/revoked", f.listRevokedLicenses)
 	shared("GET", "/.well-known/jwks.json", f.getLicenseKeys)
 	handle("GET /media/default/{picture}", f.orPage(f.getPicture))
-	handle("GET /media/{name}", f.orPage(f.getMedium))
+	handle("GET /media/{name}", f.orPage(f.getUploadedFile))
 	handle("GET /openapi.json", func(w http.ResponseWriter, r *http.Request) error { return web.ServePrepared(w, r, f.openAPI) })
 	handle("GET /healthz", web.Healthz())
 	handle("GET /readyz", web.Readyz(f.store.Instance.Ready))

@@ -263,7 +263,7 @@ func TestAPurchaseOfAnotherWorkspacesItemGetsNoLicense(t *testing.T) {
 		if got := stray(); got.Level != health.Fail || !strings.Contains(got.What, ": 1.") {
 			t.Errorf("%+v", got)
 		}
-		if _, err := f.Licensing.Issue(t.Context(), people.Buyer(people.FaceAPI, netip.Addr{}), "https://shop.example", "stray", "a.example"); err == nil {
+		if _, err := f.Licensing.Issue(t.Context(), people.Buyer(people.FrontEndAPI, netip.Addr{}), "https://shop.example", "stray", "a.example"); err == nil {
 			t.Error("a license was issued")
 		}
 		if c, err := f.Validation.Check(t.Context(), storetest.Operator, "stray"); err != nil || c.Item.ID != 3 || c.Item.Name != "" {

@@ -93,8 +93,8 @@ func (s *Service) hold(a people.Actor, found storedb.PurchaseLicenses, err error
 // parseDomain reads a domain. The message of its error begins with a capital letter, as a program shows it.
 func parseDomain(domain string, rule license.DomainRule) (license.Domain, error) {
 	d, err := license.ParseDomain(domain, rule)
-	if ours := fault.Of(err); ours != nil {
-		return d, fault.WithMessage(ours, fault.Sentence(err))
+	if apiErr := fault.Of(err); apiErr != nil {
+		return d, fault.WithMessage(apiErr, fault.Sentence(err))
 	}
 	return d, err
 }

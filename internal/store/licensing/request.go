@@ -58,9 +58,9 @@ func badTests(message string) error {
 
 // aboutTest says of a refusal that it is about a test domain of a request.
 func aboutTest(refusal error, test bool) error {
-	ours := fault.Of(refusal)
-	if !test || ours == nil {
+	apiErr := fault.Of(refusal)
+	if !test || apiErr == nil {
 		return refusal
 	}
-	return fault.WithFields(ours, map[string]string{"tests": ours.Message})
+	return fault.WithFields(apiErr, map[string]string{"tests": apiErr.Message})
 }

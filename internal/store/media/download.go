@@ -87,17 +87,17 @@ func digest(value string) string {
 
 // Download opens the file to which a token leads. Close the reader. The errors are of kind Forbidden:
 // [ErrLinkUnknown], [ErrLinkExpired], [ErrLinkEnded] and [ErrNoFile].
-func (s *Service) Download(ctx context.Context, value string) (Medium, blob.Reader, error) {
+func (s *Service) Download(ctx context.Context, value string) (UploadedFile, blob.Reader, error) {
 	if err := s.gate.Ready(); err != nil {
-		return Medium{}, blob.Reader{}, err
+		return UploadedFile{}, blob.Reader{}, err
 	}
 	_, p, err := s.findLink(ctx, value)
 	if err != nil {
-		return Medium{}, blob.Reader{}, err
+		return UploadedFile{}, blob.Reader{}, err
 	}
 	m, err := s.db.ItemFile(ctx, p.ItemID)
 	if err != nil {
-		return Medium{}, blob.Reader{}, sqldb.IfNotFound(err, error(ErrNoFile))
+		return UploadedFile{}, blob.Reader{}, sqldb.IfNotFound(err, error(ErrNoFile))
 	}
 	m, content, err := s.open(ctx, m)
 	if errors.Is(err, ErrNotFound) {

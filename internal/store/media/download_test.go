@@ -19,7 +19,7 @@ import (
 
 func TestABuyerDownloadsTheFileByALink(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
-		buyer := people.Buyer(people.FacePage, storetest.Client)
+		buyer := people.Buyer(people.FrontEndPage, storetest.Client)
 		sold := must.Get(f.CreatePurchase(t.Context(), storetest.Operator, "ada", store.Purchase{ItemID: 1, License: "Regular"}))(t)
 		if _, _, err := f.Media.CreateLink(t.Context(), storetest.Operator, sold.ID, time.Hour); !fault.HasCode(err, "item_no_file") {
 			t.Errorf("without a file: %v", err)

@@ -17,14 +17,14 @@ const readFirst = 1 << 20
 // errContent is the error of a file whose content is not what was uploaded.
 var errContent = errors.New("media: the file is damaged: its content is not what was uploaded")
 
-// expected is the file of a medium as it was uploaded.
-func expected(m Medium) blob.Expected {
+// expected is the file of an uploaded file as it was uploaded.
+func expected(m UploadedFile) blob.Expected {
 	return blob.Expected{Key: key(m), Size: m.Size, Digest: m.Digest}
 }
 
-// intact returns the content of a medium that is not damaged. The end of a large damaged one is never read: whoever gets it
+// intact returns the content of an uploaded file that is not damaged. The end of a large damaged one is never read: whoever gets it
 // sees that it is not complete.
-func (s *Service) intact(m Medium, r blob.Reader) (blob.Reader, error) {
+func (s *Service) intact(m UploadedFile, r blob.Reader) (blob.Reader, error) {
 	if r.Size() != m.Size {
 		return blob.Reader{}, errors.Join(fmt.Errorf("%w: %s", errContent, key(m)), r.Close())
 	}
@@ -47,7 +47,7 @@ func (s *Service) intact(m Medium, r blob.Reader) (blob.Reader, error) {
 
 // isWholeAgain reads a large file that was found damaged to its end before any of it is sent: a client that resumes its
 // download would get the end that was held back. The error is of one that is still damaged.
-func (s *Service) isWholeAgain(m Medium, r blob.Reader) error {
+func (s *Service) isWholeAgain(m UploadedFile, r blob.Reader) error {
 	if _, found := s.found.Load(m.Name); !found {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (inMemory) Close() error { return nil }
 type watched struct {
 	io.ReadSeekCloser
 	service *Service
-	m       Medium
+	m       UploadedFile
 	digest  *blob.DigestReader // nil once something was left out
 	at      int64
 }
@@ -109,7 +109,7 @@ func (w *watched) Read(p []byte) (int, error) {
 // a number of bytes together. It returns how many it compared by content, and what is lacking.
 func (s *Service) Compare(ctx context.Context, most int64) (files, compared int, lacks []blob.Lack, err error) {
 	var list []blob.Expected
-	err = s.db.EachMedium(ctx, func(m Medium, unused countersign.Timestamp) error {
+	err = s.db.EachUploadedFile(ctx, func(m UploadedFile, unused countersign.Timestamp) error {
 		if m.Digest != "" && unused.IsZero() {
 			list = append(list, expected(m))
 		}

@@ -25,18 +25,18 @@ import (
 	"github.com/countersign/countersign/internal/store/validation"
 )
 
-// Medium is an uploaded file.
-type Medium = storedb.Medium
+// UploadedFile is an uploaded file.
+type UploadedFile = storedb.UploadedFile
 
 // Kind is what an uploaded file is.
-type Kind = storedb.MediumKind
+type Kind = storedb.MediaKind
 
 // The kinds of uploaded files. A file is private: it is what buyers download.
 const (
-	KindPicture = storedb.MediumPicture
-	KindAudio   = storedb.MediumAudio
-	KindVideo   = storedb.MediumVideo
-	KindFile    = storedb.MediumFile
+	KindPicture = storedb.MediaPicture
+	KindAudio   = storedb.MediaAudio
+	KindVideo   = storedb.MediaVideo
+	KindFile    = storedb.MediaFile
 )
 
 // Service keeps uploaded files. Its methods may be called from many goroutines.
@@ -81,42 +81,42 @@ func (s *Service) Bucket() *blob.Bucket { return s.bucket }
 
 func (s *Service) timestamp() countersign.Timestamp { return countersign.At(s.now()) }
 
-// Path is the path at which the store serves a medium, also as items and profiles keep it.
-func Path(m Medium) string { return rules.MediaPath + m.Name }
+// Path is the path at which the store serves an uploaded file, also as items and profiles keep it.
+func Path(m UploadedFile) string { return rules.MediaPath + m.Name }
 
-// key is where the bucket has a medium. Private files have a folder of their own, so that an
+// key is where the bucket has an uploaded file. Private files have a folder of their own, so that an
 // operator who publishes a bucket can publish the rest alone.
-func key(m Medium) string {
+func key(m UploadedFile) string {
 	if m.Kind == KindFile {
 		return path.Join("private", m.Name)
 	}
 	return path.Join("public", m.Name)
 }
 
-var mediumName = regexp.MustCompile(`^` + rules.MediaName + `$`)
+var fileName = regexp.MustCompile(`^` + rules.MediaName + `$`)
 
-// ErrNotFound is the error about a medium that does not exist, or is private.
+// ErrNotFound is the error about an uploaded file that does not exist, or is private.
 var ErrNotFound error = fault.NotFound(countersign.CodeNotFound, "")
 
-// Open opens a medium that everybody may see. Close the reader. Other names are [ErrNotFound].
-func (s *Service) Open(ctx context.Context, name string) (Medium, blob.Reader, error) {
+// Open opens an uploaded file that everybody may see. Close the reader. Other names are [ErrNotFound].
+func (s *Service) Open(ctx context.Context, name string) (UploadedFile, blob.Reader, error) {
 	if err := s.gate.Ready(); err != nil {
-		return Medium{}, blob.Reader{}, err
+		return UploadedFile{}, blob.Reader{}, err
 	}
-	if !mediumName.MatchString(name) {
-		return Medium{}, blob.Reader{}, ErrNotFound
+	if !fileName.MatchString(name) {
+		return UploadedFile{}, blob.Reader{}, ErrNotFound
 	}
-	m, err := s.db.Medium(ctx, name)
+	m, err := s.db.UploadedFile(ctx, name)
 	if err == nil && m.Kind == KindFile {
 		err = ErrNotFound
 	}
 	if err != nil {
-		return Medium{}, blob.Reader{}, sqldb.IfNotFound(err, ErrNotFound)
+		return UploadedFile{}, blob.Reader{}, sqldb.IfNotFound(err, ErrNotFound)
 	}
 	return s.open(ctx, m)
 }
 
-func (s *Service) open(ctx context.Context, m Medium) (Medium, blob.Reader, error) {
+func (s *Service) open(ctx context.Context, m UploadedFile) (UploadedFile, blob.Reader, error) {
 	r, err := s.bucket.Read(ctx, key(m))
 	if errors.Is(err, blob.ErrNotFound) {
 		err = ErrNotFound
@@ -129,17 +129,17 @@ func (s *Service) open(ctx context.Context, m Medium) (Medium, blob.Reader, erro
 
 // ItemFile returns the file that buyers of an item download, for those who see the item. ok is
 // false for an item without one.
-func (s *Service) ItemFile(ctx context.Context, a people.Actor, item int64) (m Medium, ok bool, err error) {
+func (s *Service) ItemFile(ctx context.Context, a people.Actor, item int64) (m UploadedFile, ok bool, err error) {
 	workspace, err := s.db.ItemWorkspace(ctx, item)
 	if err == nil {
 		err = access.In(ctx, s.db, a, workspace, access.View, rules.NoItem(item))
 	}
 	if err != nil {
-		return Medium{}, false, sqldb.IfNotFound(err, rules.NoItem(item))
+		return UploadedFile{}, false, sqldb.IfNotFound(err, rules.NoItem(item))
 	}
 	m, err = s.db.ItemFile(ctx, item)
 	if errors.Is(err, sqldb.ErrNotFound) {
-		return Medium{}, false, nil
+		return UploadedFile{}, false, nil
 	}
 	return m, err == nil, err
 }

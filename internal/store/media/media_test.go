@@ -50,7 +50,7 @@ func setKind(t *testing.T, f *storetest.Fixture, kind store.Kind) {
 }
 
 // read reads an uploaded file by the address that an item has.
-func read(t *testing.T, f *storetest.Fixture, address string) (media.Medium, []byte) {
+func read(t *testing.T, f *storetest.Fixture, address string) (media.UploadedFile, []byte) {
 	t.Helper()
 	m, r, err := f.Media.Open(t.Context(), strings.TrimPrefix(address, "/media/"))
 	must.Do(t, err)

@@ -22,7 +22,7 @@ const sweptAtOnce = 100
 
 // change is what a sweep notes about a file: since when nothing refers to it, zero for one that is used.
 type change struct {
-	Medium
+	UploadedFile
 	before, since countersign.Timestamp
 }
 
@@ -58,7 +58,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 // changes lists what has to be noted about files.
 func (s *Service) changes(ctx context.Context, tx *storedb.DB) (list []change, err error) {
 	used := map[string]bool{}
-	err = tx.EachMediumUse(ctx, func(text string) error {
+	err = tx.EachMediaText(ctx, func(text string) error {
 		for _, found := range mediaAddress.FindAllStringSubmatch(text, -1) {
 			used[found[1]] = true
 		}
@@ -67,12 +67,12 @@ func (s *Service) changes(ctx context.Context, tx *storedb.DB) (list []change, e
 	if err != nil {
 		return nil, err
 	}
-	err = tx.EachMedium(ctx, func(m Medium, since countersign.Timestamp) error {
+	err = tx.EachUploadedFile(ctx, func(m UploadedFile, since countersign.Timestamp) error {
 		switch isUsed := used[m.Name] || m.ItemID != 0; {
 		case isUsed && !since.IsZero():
-			list = append(list, change{Medium: m, before: since})
+			list = append(list, change{UploadedFile: m, before: since})
 		case !isUsed && (since.IsZero() || s.now().Sub(since.Time) >= unusedTime):
-			list = append(list, change{Medium: m, before: since, since: s.timestamp()})
+			list = append(list, change{UploadedFile: m, before: since, since: s.timestamp()})
 		}
 		return nil
 	})
@@ -80,16 +80,16 @@ func (s *Service) changes(ctx context.Context, tx *storedb.DB) (list []change, e
 }
 
 // note writes changes, and returns the files to be removed. It leaves out what others changed meanwhile.
-func (s *Service) note(ctx context.Context, list []change) (gone []Medium, err error) {
+func (s *Service) note(ctx context.Context, list []change) (gone []UploadedFile, err error) {
 	err = s.db.Tx(ctx, func(tx *storedb.DB) error {
 		gone = nil
 		for _, c := range list {
-			noted, err := tx.SetMediumUnused(ctx, c.Name, c.before, c.since)
+			noted, err := tx.SetUploadedFileUnused(ctx, c.Name, c.before, c.since)
 			if err != nil {
 				return err
 			}
 			if noted && c.gone() {
-				gone = append(gone, c.Medium)
+				gone = append(gone, c.UploadedFile)
 			}
 		}
 		return nil

@@ -118,8 +118,8 @@ func TestASweepOfManyFilesIsDoneInPieces(t *testing.T) {
 	storetest.Shops(t, func(t *testing.T, f *storetest.Fixture) {
 		must.Do(t, f.DB().Tx(t.Context(), func(tx *storedb.DB) (err error) {
 			for range 201 { // more than two pieces
-				m := media.Medium{Name: strings.ToLower(rand.Text()) + ".png", WorkspaceID: 1, Kind: media.KindPicture, CreatedAt: sqldb.Time{Time: f.Clock.Now()}}
-				err = errors.Join(err, tx.AddMedium(t.Context(), m))
+				m := media.UploadedFile{Name: strings.ToLower(rand.Text()) + ".png", WorkspaceID: 1, Kind: media.KindPicture, CreatedAt: sqldb.Time{Time: f.Clock.Now()}}
+				err = errors.Join(err, tx.AddUploadedFile(t.Context(), m))
 			}
 			return err
 		}))

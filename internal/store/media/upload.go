@@ -56,20 +56,20 @@ func title(name string) string {
 }
 
 // keep writes the row that describes an uploaded file, and then the file to the bucket: so the
-// database knows every file in the bucket. The caller uses the medium or discards it.
-func (s *Service) keep(ctx context.Context, workspace int64, slot Slot, u Upload) (Medium, error) {
+// database knows every file in the bucket. The caller uses the file or discards it.
+func (s *Service) keep(ctx context.Context, workspace int64, slot Slot, u Upload) (UploadedFile, error) {
 	if err := s.gate.Ready(); err != nil {
-		return Medium{}, err
+		return UploadedFile{}, err
 	}
 	if u.Size > slot.Limit() {
-		return Medium{}, slot.TooLarge()
+		return UploadedFile{}, slot.TooLarge()
 	}
 	room, err := s.usage(ctx, s.db, workspace)
 	if err != nil {
-		return Medium{}, err
+		return UploadedFile{}, err
 	}
 	if left := room.left(); left <= 0 || u.Size > left {
-		return Medium{}, room.refused()
+		return UploadedFile{}, room.refused()
 	}
 	from := &limited{from: group.Reader(ctx, u.From), left: slot.Limit(), over: slot.TooLarge()}
 	if left := room.left(); left < from.left {
@@ -78,34 +78,34 @@ func (s *Service) keep(ctx context.Context, workspace int64, slot Slot, u Upload
 	head := make([]byte, headLength)
 	n, err := io.ReadFull(from, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return Medium{}, err
+		return UploadedFile{}, err
 	}
 	if n == 0 {
-		return Medium{}, fault.Invalid("media_empty", "The file is empty")
+		return UploadedFile{}, fault.Invalid("media_empty", "The file is empty")
 	}
 	f, err := recognize(slot.Kind(), head[:n])
 	if err != nil {
-		return Medium{}, err
+		return UploadedFile{}, err
 	}
-	m := Medium{WorkspaceID: workspace, Kind: slot.Kind(), Size: u.Size, Title: title(u.Name), CreatedAt: sqldb.Time{Time: s.now()}}
+	m := UploadedFile{WorkspaceID: workspace, Kind: slot.Kind(), Size: u.Size, Title: title(u.Name), CreatedAt: sqldb.Time{Time: s.now()}}
 	content := io.MultiReader(bytes.NewReader(head[:n]), from)
 	if m.Kind == KindPicture {
 		file, p, err := s.picture(ctx, workspace, content)
 		if err != nil {
-			return Medium{}, err
+			return UploadedFile{}, err
 		}
 		defer file.remove()
 		f, content = p.format, file
 		m.Width, m.Height = int64(p.width), int64(p.height)
 	}
 	m.Name, m.Type = newName(f.end), f.mediaType
-	if err := s.db.Tx(ctx, func(tx *storedb.DB) error { return tx.AddMedium(ctx, m) }); err != nil {
-		return Medium{}, err
+	if err := s.db.Tx(ctx, func(tx *storedb.DB) error { return tx.AddUploadedFile(ctx, m) }); err != nil {
+		return UploadedFile{}, err
 	}
 	counted := &digested{from: content, hash: sha256.New()}
 	if m.Size, err = s.bucket.Write(ctx, key(m), counted); err != nil {
 		s.discard(ctx, m, err)
-		return Medium{}, err
+		return UploadedFile{}, err
 	}
 	m.Digest = hex.EncodeToString(counted.hash.Sum(nil))
 	return m, nil
@@ -114,10 +114,10 @@ func (s *Service) keep(ctx context.Context, workspace int64, slot Slot, u Upload
 // newName returns a random name for a file.
 func newName(end string) string { return strings.ToLower(rand.Text()) + end }
 
-// use makes a medium whose file is complete one that something refers to. The errors are of kind
+// use makes an uploaded file whose file is complete one that something refers to. The errors are of kind
 // Conflict: media_expired for an upload that took so long that it was swept, and upload_quota when others took the room.
-func (s *Service) use(ctx context.Context, tx *storedb.DB, m Medium) error {
-	if err := tx.UseMedium(ctx, m); err != nil {
+func (s *Service) use(ctx context.Context, tx *storedb.DB, m UploadedFile) error {
+	if err := tx.UseUploadedFile(ctx, m); err != nil {
 		return sqldb.IfNotFound(err, errExpired)
 	}
 	room, err := s.usage(ctx, tx, m.WorkspaceID)
@@ -130,19 +130,19 @@ func (s *Service) use(ctx context.Context, tx *storedb.DB, m Medium) error {
 
 var errExpired = fault.Conflict("media_expired", "The upload took longer than a day, and was removed. Upload the file again")
 
-// discard removes a medium that nothing refers to. What is left when this fails is swept.
-func (s *Service) discard(ctx context.Context, m Medium, cause error) {
+// discard removes an uploaded file that nothing refers to. What is left when this fails is swept.
+func (s *Service) discard(ctx context.Context, m UploadedFile, cause error) {
 	if !fault.HasCode(cause, countersign.CodeOutcomeUnknown) {
 		_ = s.remove(context.WithoutCancel(ctx), m)
 	}
 }
 
-// remove removes the file of a medium, and then its row.
-func (s *Service) remove(ctx context.Context, m Medium) error {
+// remove removes the file of an uploaded file, and then its row.
+func (s *Service) remove(ctx context.Context, m UploadedFile) error {
 	if err := s.bucket.Delete(ctx, key(m)); err != nil {
 		return err
 	}
-	return s.db.Tx(ctx, func(tx *storedb.DB) error { return tx.DeleteMedium(ctx, m.Name) })
+	return s.db.Tx(ctx, func(tx *storedb.DB) error { return tx.DeleteUploadedFile(ctx, m.Name) })
 }
 
 // describe says what was uploaded, for the audit log.
@@ -154,9 +154,9 @@ func (m uploaded) describe() string {
 	return text
 }
 
-// uploaded is a medium and its slot.
+// uploaded is an uploaded file and its slot.
 type uploaded struct {
-	Medium
+	UploadedFile
 	slot Slot
 }
 

@@ -56,8 +56,8 @@ var profileForm = accountForm{
 type accountPage struct {
 	accountForm
 	// saved is the workspace as it is saved, and typed the account that stands in the form.
-	saved store.WorkspaceRole
-	typed countersign.Account
+	saved   store.WorkspaceRole
+	entered countersign.Account
 	// revision is that of the part of the account that the form was made from.
 	revision string
 	links    []socialLink
@@ -67,7 +67,7 @@ type accountPage struct {
 }
 
 func (f accountForm) pageOf(ws store.WorkspaceRole) accountPage {
-	return accountPage{accountForm: f, saved: ws, typed: ws.Account, revision: f.part.Revision(ws.Workspace), links: socialLinksOf(ws.Account.Profile.SocialLinks)}
+	return accountPage{accountForm: f, saved: ws, entered: ws.Account, revision: f.part.Revision(ws.Workspace), links: socialLinksOf(ws.Account.Profile.SocialLinks)}
 }
 
 func (a accountPage) path() string { return workspacePath(a.saved.Account.Username, a.below) }
@@ -77,7 +77,7 @@ func (a accountPage) shown() []frame.Field {
 	all := make([]frame.Field, len(a.fields))
 	for i, f := range a.fields {
 		all[i] = f.Field
-		all[i].Key, all[i].Value, all[i].Error = f.Name, *f.of(&a.typed), a.errs.Of(f.Name)
+		all[i].Key, all[i].Value, all[i].Error = f.Name, *f.of(&a.entered), a.errs.Of(f.Name)
 	}
 	return all
 }
@@ -96,18 +96,18 @@ func (a accountPage) names() (all []string) {
 // take puts what was posted in the place of what is saved.
 func (a *accountPage) take(in url.Values) {
 	for _, f := range a.fields {
-		*f.of(&a.typed) = strings.TrimSpace(strings.ReplaceAll(in.Get(f.Name), "\r\n", "\n"))
+		*f.of(&a.entered) = strings.TrimSpace(strings.ReplaceAll(in.Get(f.Name), "\r\n", "\n"))
 	}
 	a.revision = in.Get("revision")
 	if a.withLinks {
 		a.links = postedLinks(in)
-		a.typed.Profile.SocialLinks = linksOf(a.links)
+		a.entered.Profile.SocialLinks = linksOf(a.links)
 	}
 }
 
 // page completes the page, with the preview of what stands in the form.
 func (p *Pages) accountPage(r *frame.Request, a accountPage) (frame.Page, error) {
-	body, err := validation.AccountBody(a.part.Edited(a.saved.Workspace, a.typed).Account, p.apiURL(r))
+	body, err := validation.AccountBody(a.part.Edited(a.saved.Workspace, a.entered).Account, p.apiURL(r))
 	a.preview = frame.Indented(body)
 	return frame.Page{
 		Title: a.title, Lead: a.lead, Crumbs: []frame.Link{workspaceCrumb(a.saved)}, Body: accountView(a), Scripts: []string{frame.PreviewScript},
@@ -135,7 +135,7 @@ func (p *Pages) saveAccount(f accountForm) placeHandler {
 		a.take(in)
 		if button := in.Get("do"); button != "" {
 			a.links = pressed(a.links, button)
-			a.typed.Profile.SocialLinks = linksOf(a.links)
+			a.entered.Profile.SocialLinks = linksOf(a.links)
 			page, err := p.accountPage(r, a)
 			if err != nil {
 				return err
@@ -144,7 +144,7 @@ func (p *Pages) saveAccount(f accountForm) placeHandler {
 		}
 		return p.frame.Submit(w, r, frame.Form{
 			Check:   func(url.Values) frame.Errors { return a.check() },
-			Rules:   []frame.Rule{func(url.Values) error { return p.store.CheckWorkspace(a.part.Edited(a.saved.Workspace, a.typed)) }},
+			Rules:   []frame.Rule{func(url.Values) error { return p.store.CheckWorkspace(a.part.Edited(a.saved.Workspace, a.entered)) }},
 			Fields:  a.names(),
 			Do:      func(url.Values) error { return p.setAccount(w, r, &a) },
 			Explain: func(refused error) (frame.Errors, bool) { return p.explainAccount(r, &a, refused) },
@@ -169,7 +169,7 @@ func (a *accountPage) check() frame.Errors {
 }
 
 func (p *Pages) setAccount(w http.ResponseWriter, r *frame.Request, a *accountPage) error {
-	saved, err := p.store.SetAccount(r.Context(), r.Actor, a.saved.Account.Username, store.AccountEdit{Part: a.part, Seen: a.revision, Account: a.typed})
+	saved, err := p.store.SetAccount(r.Context(), r.Actor, a.saved.Account.Username, store.AccountEdit{Part: a.part, Seen: a.revision, Account: a.entered})
 	if err == nil {
 		return p.frame.Redirect(w, r, a.path(), "Saved. The API answers with the new values.")
 	}
@@ -186,13 +186,13 @@ func (p *Pages) explainAccount(r *frame.Request, a *accountPage, refused error) 
 		a.setConflict(frame.LastAct(r, log, "workspace.set"))
 		return nil, true
 	}
-	errs, ours := frame.FormErrors(refused)
+	errs, explained := frame.FormErrors(refused)
 	for i, one := range errs {
 		if name, is := strings.CutPrefix(one.Name, "social_links."); is {
 			errs[i].Name = linkNamed(a.links, name)
 		}
 	}
-	return errs, ours
+	return errs, explained
 }
 
 // setConflict puts what somebody else saved beside what was typed. Sent again, the form replaces it.
@@ -201,12 +201,12 @@ func (a *accountPage) setConflict(first string) {
 	a.revision = now.revision
 	a.conflict = &frame.Conflict{Title: frame.ConflictTitle, First: first, Choices: accountChoices(*a), Text: frame.ConflictText}
 	for _, f := range a.fields {
-		was, is := *f.of(&now.typed), *f.of(&a.typed)
+		was, is := *f.of(&now.entered), *f.of(&a.entered)
 		if was != is {
 			a.conflict.Versions = append(a.conflict.Versions, frame.Change{Key: f.Name, Label: f.Label, Before: was, After: is})
 		}
 	}
-	a.conflict.Versions = append(a.conflict.Versions, linkChanges(now.typed.Profile.SocialLinks, a.typed.Profile.SocialLinks)...)
+	a.conflict.Versions = append(a.conflict.Versions, linkChanges(now.entered.Profile.SocialLinks, a.entered.Profile.SocialLinks)...)
 	if len(a.conflict.Versions) == 0 {
 		a.conflict.Text = frame.ConflictSame
 	}

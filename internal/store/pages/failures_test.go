@@ -70,9 +70,9 @@ func logged(t *testing.T, s *store.Store, log *slog.Logger) http.Handler {
 	o := pages.FrameOptions(s)
 	o.Now, o.Log = now, log
 	f := must.Get(frame.New(o))(t)
-	guard := web.NewGuard(limit.NewGuard(limit.Options{Now: now}))
+	limits := web.NewRateLimits(limit.NewGuesses(limit.Options{Now: now}))
 	shown := func(console http.Handler) http.Handler {
-		return pages.New(pages.Options{Store: s, Frame: f, Guard: guard, API: console})
+		return pages.New(pages.Options{Store: s, Frame: f, Limits: limits, API: console})
 	}
-	return api.New(s, api.Options{Guard: guard, Pages: shown, Now: now, Log: log})
+	return api.New(s, api.Options{Limits: limits, Pages: shown, Now: now, Log: log})
 }

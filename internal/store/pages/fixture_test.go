@@ -50,11 +50,11 @@ func frontEnds(t *testing.T, s *store.Store, failLimit int, base string) http.Ha
 	o := pages.FrameOptions(s)
 	o.Now, o.BasePath = now, base
 	f := must.Get(frame.New(o))(t)
-	guard := web.NewGuard(limit.NewGuard(limit.Options{Failures: failLimit, Now: now}))
+	limits := web.NewRateLimits(limit.NewGuesses(limit.Options{Failures: failLimit, Now: now}))
 	shown := func(console http.Handler) http.Handler {
-		return pages.New(pages.Options{Store: s, Frame: f, Guard: guard, API: console})
+		return pages.New(pages.Options{Store: s, Frame: f, Limits: limits, API: console})
 	}
-	return frame.StripBase(base, api.New(s, api.Options{Guard: guard, Pages: shown, Now: now}))
+	return frame.StripBase(base, api.New(s, api.Options{Limits: limits, Pages: shown, Now: now}))
 }
 
 // engines runs fn with a shop on both engines.

@@ -64,8 +64,8 @@ func (p *Pages) upload(w http.ResponseWriter, r *frame.Request, ws store.Workspa
 	if err == nil {
 		return p.frame.Redirect(w, r, uploadPath(ws, id, ""), "")
 	}
-	wrong, ours := frame.FormErrors(aboutFile(err, "file"), "file")
-	if !ours {
+	wrong, explained := frame.FormErrors(aboutFile(err, "file"), "file")
+	if !explained {
 		return err
 	}
 	page, failed := p.importsPage(r, importForm{ws: ws, errs: wrong})
@@ -89,8 +89,8 @@ func (p *Pages) keepUpload(w http.ResponseWriter, r *frame.Request, ws store.Wor
 
 // aboutFile makes a refusal one of the field of the file.
 func aboutFile(err error, field string) error {
-	if ours := fault.Of(err); ours != nil && ours.Kind.Status() < http.StatusInternalServerError {
-		return fault.WithFields(ours, map[string]string{field: ours.Message})
+	if apiErr := fault.Of(err); apiErr != nil && apiErr.Kind.Status() < http.StatusInternalServerError {
+		return fault.WithFields(apiErr, map[string]string{field: apiErr.Message})
 	}
 	return err
 }

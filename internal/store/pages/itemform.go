@@ -23,8 +23,8 @@ type itemForm struct {
 	ws store.WorkspaceRole
 	// saved is the item as it is saved; its id is 0 for a new one.
 	saved store.Item
-	// typed is the item that stands in the form, as far as it can be read.
-	typed store.Item
+	// entered is the item that stands in the form, as far as it can be read.
+	entered store.Item
 	// in is the form as it was posted, nil before.
 	in       url.Values
 	revision string
@@ -67,7 +67,7 @@ func (f itemForm) shown(of itemField) frame.Field {
 // itemPage completes the page, with the preview of what stands in the form.
 func (p *Pages) itemPage(r *frame.Request, f itemForm) (frame.Page, error) {
 	var err error
-	f.preview, err = p.itemAnswer(r, f.typed)
+	f.preview, err = p.itemAnswer(r, f.entered)
 	page := frame.Page{Title: "New item", Crumbs: itemsCrumbs(f.ws), Body: itemFormView(f), Scripts: []string{frame.PreviewScript}}
 	if !f.isNew() {
 		page.Title, page.Crumbs = "Edit the item", itemCrumbs(f.ws, f.saved)
@@ -96,7 +96,7 @@ func (p *Pages) showNewItem(w http.ResponseWriter, r *frame.Request, ws store.Wo
 // newItem is the form of a new item, for those who may make one.
 func (p *Pages) newItem(r *frame.Request, ws store.WorkspaceRole) (itemForm, error) {
 	i := p.store.NewItem(ws.Workspace)
-	return itemForm{ws: ws, saved: i, typed: i}, p.store.MayManage(r.Context(), r.Actor, ws.Account.Username)
+	return itemForm{ws: ws, saved: i, entered: i}, p.store.MayManage(r.Context(), r.Actor, ws.Account.Username)
 }
 
 func (p *Pages) createItem(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole) error {
@@ -131,7 +131,7 @@ func typedID(in url.Values) (int64, error) {
 }
 
 func (p *Pages) showItemForm(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, i store.Item) error {
-	page, err := p.itemPage(r, itemForm{ws: ws, saved: i, typed: i, revision: store.ItemRevision(i)})
+	page, err := p.itemPage(r, itemForm{ws: ws, saved: i, entered: i, revision: store.ItemRevision(i)})
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (p *Pages) submitItem(w http.ResponseWriter, r *frame.Request, f itemForm, 
 	}
 	f.in, f.revision = in, in.Get("revision")
 	var wrong frame.Errors
-	f.typed, wrong = typedItem(f.saved, in)
+	f.entered, wrong = typedItem(f.saved, in)
 	if in.Get("do") == "preview" {
 		page, err := p.itemPage(r, f)
 		if err != nil {
@@ -185,13 +185,13 @@ func (f *itemForm) check(wrong frame.Errors) frame.Errors {
 	if f.isNew() || f.revision != "" {
 		return wrong
 	}
-	f.revision, f.in, f.typed = store.ItemRevision(f.saved), nil, f.saved
+	f.revision, f.in, f.entered = store.ItemRevision(f.saved), nil, f.saved
 	return frame.Errors{{Text: "The form arrived incomplete. Check it below and save it again."}}
 }
 
 // rule finds what is wrong with the item that stands in the form.
 func (f *itemForm) rule(in url.Values) error {
-	to := f.typed
+	to := f.entered
 	var wrongID error
 	if f.isNew() {
 		to.ID, wrongID = typedID(in)
@@ -221,7 +221,7 @@ func (p *Pages) explainItem(r *frame.Request, f *itemForm, refused error) (frame
 func (f *itemForm) setConflict(first string) {
 	f.revision = store.ItemRevision(f.saved)
 	f.conflict = &frame.Conflict{Title: frame.ConflictTitle, First: first, Choices: itemChoices(*f), Text: frame.ConflictText}
-	f.typed, _ = typedItem(f.saved, f.in)
+	f.entered, _ = typedItem(f.saved, f.in)
 	for _, one := range itemFields() {
 		if was, is := asTyped(one.of(f.saved)), typedText(f.in, one.Name); was != is {
 			f.conflict.Versions = append(f.conflict.Versions, frame.Change{Key: one.Name, Label: one.Label, Before: was, After: is})

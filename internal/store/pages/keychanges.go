@@ -128,17 +128,17 @@ const keptExpiry = "keep"
 
 // setKeyExpiry changes when a key ends.
 func (p *Pages) setKeyExpiry(w http.ResponseWriter, r *frame.Request, ws store.WorkspaceRole, k store.Key) error {
-	lives, kept := keyLives, ""
+	lives, current := keyLives, ""
 	if !k.ExpiresAt.IsZero() {
-		kept = keptExpiry
-		lives = append([]frame.Choice{{Value: kept, Label: "As it is: " + k.ExpiresAt.Format("2006-01-02 15:04") + " UTC"}}, keyLives...)
+		current = keptExpiry
+		lives = append([]frame.Choice{{Value: current, Label: "As it is: " + k.ExpiresAt.Format("2006-01-02 15:04") + " UTC"}}, keyLives...)
 	}
 	return p.frame.Ask(w, r, frame.Confirm{
 		Title: "Expiry of “" + k.Name + "”", Crumbs: keyCrumbs(ws, k),
 		Consequence: "When the key expires, programs that use it are refused. " + keyUses(k),
 		Path:        keyPath(ws, k, "/expiry"), Label: "Save", Cancel: keyPath(ws, k, ""), Safe: true,
 		Fields: []frame.Field{
-			{Name: "expires", Label: "Expires", Kind: frame.Select, Value: kept, Choices: lives},
+			{Name: "expires", Label: "Expires", Kind: frame.Select, Value: current, Choices: lives},
 			{Name: "date", Label: "Date", Kind: frame.Date, Help: "For “On a date”: the start of that day, UTC."},
 		},
 		Form: frame.Form{Fields: []string{"expires", "date"}, Do: func(in url.Values) error {

@@ -90,12 +90,12 @@ func (p *Pages) submitOrder(w http.ResponseWriter, r *frame.Request, do func(in 
 			if len(used) > 0 {
 				return nil, true // the offer to move says it all
 			}
-			wrong, ours := p.explain(refused)
+			wrong, explained := p.explain(refused)
 			if fault.HasCode(refused, countersign.CodePurchaseNotFound) {
 				domains, _ := frame.FormErrors(o.request().Check(), orderFields...)
 				wrong = append(wrong, domains...)
 			}
-			return wrong, ours
+			return wrong, explained
 		},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			o := orderOf(in)
@@ -108,8 +108,8 @@ func (p *Pages) submitOrder(w http.ResponseWriter, r *frame.Request, do func(in 
 // withCode calls do, which finds a purchase by a code, within the limits. No key comes
 // to a page, so whoever has had too many failures is refused.
 func (p *Pages) withCode(w http.ResponseWriter, code string, do func() error) error {
-	return p.guard.Call(w, false, func(bool) error {
-		if err := p.guard.TakeCode(w, "issue", code); err != nil {
+	return p.limits.Call(w, false, func(bool) error {
+		if err := p.limits.TakeCode(w, "issue", code); err != nil {
 			return err
 		}
 		return do()
@@ -135,8 +135,8 @@ func (p *Pages) movable(r *frame.Request, code string, refusal *countersign.Erro
 // refusal is why nothing was done, for a buyer. An unknown code is wrong input: the
 // page is there.
 func refusal(err error) error {
-	if ours := fault.Of(err); ours != nil && ours.Kind == countersign.KindNotFound {
-		wrong := *ours
+	if apiErr := fault.Of(err); apiErr != nil && apiErr.Kind == countersign.KindNotFound {
+		wrong := *apiErr
 		wrong.Kind = countersign.KindInvalid
 		return &wrong
 	}
@@ -151,7 +151,7 @@ func (p *Pages) explain(refused error) (frame.Errors, bool) {
 	return frame.LicenseErrors(refused, p.frame.Now())
 }
 
-func buyer(r *frame.Request) people.Actor { return people.Buyer(people.FacePage, r.From.Addr) }
+func buyer(r *frame.Request) people.Actor { return people.Buyer(people.FrontEndPage, r.From.Addr) }
 
 // shown is a license's domain as it was asked for.
 func shown(l licensing.License) string {

@@ -82,7 +82,7 @@ func TestADomainThatCountsIsNoTestDomainAndNothingIsIssued(t *testing.T) {
 				t.Errorf("what was typed is %q", webtest.Attr(typed[0], "value"))
 			}
 		}
-		used, err := s.Licensing.InUse(t.Context(), people.Buyer(people.FacePage, netip.Addr{}), "license-fresh")
+		used, err := s.Licensing.InUse(t.Context(), people.Buyer(people.FrontEndPage, netip.Addr{}), "license-fresh")
 		if err != nil || len(used) != 0 {
 			t.Errorf("issued: %v, %v", used, err)
 		}
@@ -156,7 +156,7 @@ func TestEachUsedDomainCanBeGivenUp(t *testing.T) {
 }
 
 // Neither front end is a way around the limits of the other.
-func TestBothFacesShareTheirLimits(t *testing.T) {
+func TestBothFrontEndsShareTheirLimits(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, shopStore.New(t, dbtest.SQLite), 3, "")
 	for range 2 {

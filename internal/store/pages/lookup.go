@@ -31,7 +31,7 @@ func (p *Pages) lookUp(w http.ResponseWriter, r *frame.Request, ws store.Workspa
 			return p.lookupPage(r, lookupForm{ws, in.Get("code"), true, wrong})
 		},
 		Do: func(in url.Values) error {
-			if err := p.guard.Admit(w); err != nil {
+			if err := p.limits.Admit(w); err != nil {
 				return err
 			}
 			code := strings.Join(strings.Fields(in.Get("code")), "")
@@ -40,7 +40,7 @@ func (p *Pages) lookUp(w http.ResponseWriter, r *frame.Request, ws store.Workspa
 				return err
 			}
 			if c.Purchase.ID == 0 {
-				refused := p.guard.Failed(w, fault.NotFound(c.Code, c.Reason))
+				refused := p.limits.Failed(w, fault.NotFound(c.Code, c.Reason))
 				if fault.HasCode(refused, c.Code) {
 					refused = wrongField("code", fault.Sentence(refused))
 				}

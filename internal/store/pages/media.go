@@ -27,7 +27,7 @@ type mediaSlot struct {
 	// address is that of what is in it, "" for nothing.
 	address string
 	// file is what buyers download, in its own slot.
-	file *media.Medium
+	file *media.UploadedFile
 	errs frame.Errors
 }
 
@@ -177,8 +177,8 @@ func (p *Pages) uploadMedia(w http.ResponseWriter, r *frame.Request, slot media.
 
 // refuseUpload shows the page again with what was wrong with the file for a slot.
 func (p *Pages) refuseUpload(w http.ResponseWriter, r *frame.Request, m mediaPage, slot media.Slot, refused error, page frame.Page) error {
-	wrong, ours := frame.FormErrors(aboutFile(refused, string(slot)), string(slot))
-	if !ours {
+	wrong, explained := frame.FormErrors(aboutFile(refused, string(slot)), string(slot))
+	if !explained {
 		return refused
 	}
 	m.refused(slot, wrong)

@@ -48,7 +48,7 @@ func mediaView(m mediaPage) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				templ_7745c5c3_Err = presentMedium(s).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = presentFile(s).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -117,7 +117,7 @@ func mediaView(m mediaPage) templ.Component {
 	})
 }
 
-func presentMedium(s mediaSlot) templ.Component {
+func presentFile(s mediaSlot) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

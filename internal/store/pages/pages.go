@@ -41,8 +41,8 @@ type Options struct {
 	Store *store.Store
 	// Frame is made from [FrameOptions], with what only the caller knows added.
 	Frame *frame.Frame
-	// Guard limits guessing of codes; the store's front ends share one.
-	Guard *web.Guard
+	// Limits limits guessing of codes; the store's front ends share one.
+	Limits *web.RateLimits
 	// BaseURL is the store's own address without a trailing slash. Without it
 	// licenses name the signing key as their issuer.
 	BaseURL string
@@ -54,7 +54,7 @@ type Options struct {
 type Pages struct {
 	store   *store.Store
 	frame   *frame.Frame
-	guard   *web.Guard
+	limits  *web.RateLimits
 	baseURL string
 	api     http.Handler
 }

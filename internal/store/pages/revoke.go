@@ -28,8 +28,8 @@ func (p *Pages) revokeLicense(w http.ResponseWriter, r *frame.Request) error {
 			return p.frame.Show(w, r, frame.Page{Title: "The license of " + o.domain + " has ended", Bare: true, Wide: true, Body: revokedView(o.domain)})
 		},
 		Explain: func(refused error) (frame.Errors, bool) {
-			wrong, ours := p.explain(refused)
-			return wrong.At(""), ours // the page has no field for it
+			wrong, explained := p.explain(refused)
+			return wrong.At(""), explained // the page has no field for it
 		},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
 			o := orderOf(in)

@@ -1,7 +1,6 @@
 package pages_test
 
 import (
-	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -206,10 +205,9 @@ func TestEveryRouteAsksForTheRole(t *testing.T) {
 				sold, err := s.CreatePurchase(t.Context(), operator, "ada", store.Purchase{ItemID: 1229, License: "Regular"})
 				must.Do(t, err)
 				file := transfer.NewImport{File: "a.jsonl", Workspace: "ada", DryRun: true}
-				tried, err1 := s.Transfer.Upload(t.Context(), operator, file, strings.NewReader("{}"))
-				job, err2 := s.Transfer.Confirm(t.Context(), operator, tried, file)
-				upload, err3 := s.Transfer.Upload(t.Context(), operator, file, strings.NewReader("{}"))
-				must.Do(t, errors.Join(err1, err2, err3))
+				tried := must.Get(s.Transfer.Upload(t.Context(), operator, file, strings.NewReader("{}")))(t)
+				job := must.Get(s.Transfer.Confirm(t.Context(), operator, tried, file))(t)
+				upload := must.Get(s.Transfer.Upload(t.Context(), operator, file, strings.NewReader("{}")))(t)
 				must.Get(s.Media.SetItem(t.Context(), operator, 1229, media.File, media.Upload{Name: "rain.zip", From: strings.NewReader("rain")}))(t)
 				link, _, err := s.Media.CreateLink(t.Context(), operator, sold.ID, time.Hour)
 				must.Do(t, err)

@@ -11,7 +11,7 @@ import (
 // New serves all pages of the store and the assets. It belongs inside web.Edge,
 // behind the other front ends' routes: programs get no page for a path that it does not know.
 func New(o Options) *http.ServeMux {
-	p := &Pages{store: o.Store, frame: o.Frame, guard: o.Guard, baseURL: o.BaseURL, api: o.API}
+	p := &Pages{store: o.Store, frame: o.Frame, limits: o.Limits, baseURL: o.BaseURL, api: o.API}
 	mux := http.NewServeMux()
 	o.Frame.Routes(mux)
 	p.routes(mux)

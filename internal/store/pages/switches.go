@@ -47,12 +47,12 @@ func (p *Pages) setSwitches(w http.ResponseWriter, r *frame.Request, ws store.Wo
 			return frame.FormErrors(refused, fields...)
 		},
 		Again: func(in url.Values, wrong frame.Errors) (frame.Page, error) {
-			typed := switchesForm{Switches: readSwitches(in), revision: in.Get("revision"), quota: in.Get("quota"), errs: wrong, conflict: conflict}
+			entered := switchesForm{Switches: readSwitches(in), revision: in.Get("revision"), quota: in.Get("quota"), errs: wrong, conflict: conflict}
 			if conflict != nil {
 				saved := switchesOf(ws)
-				typed.revision, conflict.Versions = saved.revision, saved.differences(typed)
+				entered.revision, conflict.Versions = saved.revision, saved.differences(entered)
 			}
-			return p.keysPage(w, r, ws, typed)
+			return p.keysPage(w, r, ws, entered)
 		},
 		Do: func(in url.Values) error {
 			switches := readSwitches(in)
@@ -71,12 +71,12 @@ func (p *Pages) setSwitches(w http.ResponseWriter, r *frame.Request, ws store.Wo
 }
 
 // differences are those between what is saved and what was typed.
-func (f switchesForm) differences(typed switchesForm) (all []frame.Change) {
+func (f switchesForm) differences(entered switchesForm) (all []frame.Change) {
 	onOff := map[bool]string{true: "on", false: "off"}
 	for _, c := range []frame.Change{
-		{Key: "refuse_query_keys", Label: labelQueryKeys, Before: onOff[f.RefuseQueryKeys], After: onOff[typed.RefuseQueryKeys]},
-		{Key: "always_200", Label: labelAlways200, Before: onOff[f.Always200], After: onOff[typed.Always200]},
-		{Key: "quota", Label: labelQuota, Before: f.quotaText(), After: typed.quota},
+		{Key: "refuse_query_keys", Label: labelQueryKeys, Before: onOff[f.RefuseQueryKeys], After: onOff[entered.RefuseQueryKeys]},
+		{Key: "always_200", Label: labelAlways200, Before: onOff[f.Always200], After: onOff[entered.Always200]},
+		{Key: "quota", Label: labelQuota, Before: f.quotaText(), After: entered.quota},
 	} {
 		if c.Before != c.After {
 			all = append(all, c)

@@ -181,13 +181,13 @@ func (d *DB) KeepBefore(ctx context.Context, id int64, now countersign.Timestamp
 
 // KeepAfter notes, when the staged rows were moved, how the import left them.
 func (d *DB) KeepAfter(ctx context.Context, id int64) error {
-	for _, t := range []struct{ table, kept, isNew string }{
+	for _, t := range []struct{ table, columns, isNew string }{
 		{"items", keptItem, `id IN (SELECT id FROM stage_new_items)`},
 		{"purchases", keptPurchase, `code_digest IN (SELECT code_digest FROM stage_new_purchases)`},
 	} {
-		kept := ` INTO import_` + t.table + ` (import_id, before, id, ` + t.kept + `) SELECT $1, false, id, ` + t.kept + ` FROM ` + t.table + ` WHERE `
+		columns := ` INTO import_` + t.table + ` (import_id, before, id, ` + t.columns + `) SELECT $1, false, id, ` + t.columns + ` FROM ` + t.table + ` WHERE `
 		for _, which := range []string{t.isNew, `id IN (SELECT id FROM import_` + t.table + ` WHERE import_id = $1 AND before = true)`} {
-			if err := d.Run(ctx, `INSERT`+kept+which+` AND CAST($1 AS bigint) > 0`, id); err != nil {
+			if err := d.Run(ctx, `INSERT`+columns+which+` AND CAST($1 AS bigint) > 0`, id); err != nil {
 				return err
 			}
 		}

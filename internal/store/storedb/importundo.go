@@ -42,7 +42,7 @@ func scanImportedRow(r sqldb.Row) (row ImportedRow, err error) {
 
 // undone is one kind of row of an import.
 type undone struct {
-	table, kept string
+	table, columns string
 	// rows selects what can't be taken back, with $1 the import and $2 its time.
 	rows string
 	// leave is what has the import forget these rows, each without the list of their ids.
@@ -133,7 +133,7 @@ func (d *DB) undo(ctx context.Context, u undone, i Import, few int) (done Undone
 	if err = d.leaveAlone(ctx, u, i, few, &done); err != nil {
 		return done, err
 	}
-	done.Restored, err = d.Exec(ctx, `UPDATE `+u.table+` SET `+assign("b", u.kept)+` FROM `+imported+` b
+	done.Restored, err = d.Exec(ctx, `UPDATE `+u.table+` SET `+assign("b", u.columns)+` FROM `+imported+` b
 		WHERE b.import_id = $1 AND b.before = true AND b.id = `+u.table+`.id`, i.ID)
 	if err != nil {
 		return done, err

@@ -18,19 +18,19 @@ func TestASweepAndAnUploadExcludeEachOther(t *testing.T) {
 		d, ada, _ := opened(t, at)
 		later := countersign.At(day.Add(25 * time.Hour))
 		for _, name := range []string{"swept", "used"} {
-			m := Medium{Name: name, WorkspaceID: ada, Kind: MediumFile, CreatedAt: sqldb.Time{Time: day.Time}}
-			must.Do(t, d.AddMedium(t.Context(), m))
+			m := UploadedFile{Name: name, WorkspaceID: ada, Kind: MediaFile, CreatedAt: sqldb.Time{Time: day.Time}}
+			must.Do(t, d.AddUploadedFile(t.Context(), m))
 		}
-		expect.NoError(t, d.UseMedium(t.Context(), Medium{Name: "used"}))
+		expect.NoError(t, d.UseUploadedFile(t.Context(), UploadedFile{Name: "used"}))
 		for name, want := range map[string]bool{"swept": true, "used": false} {
-			if swept, err := d.SetMediumUnused(t.Context(), name, day, later); err != nil || swept != want {
+			if swept, err := d.SetUploadedFileUnused(t.Context(), name, day, later); err != nil || swept != want {
 				t.Errorf("%s: swept %t, %v", name, swept, err)
 			}
 		}
-		if err := d.UseMedium(t.Context(), Medium{Name: "swept"}); !errors.Is(err, sqldb.ErrNotFound) {
+		if err := d.UseUploadedFile(t.Context(), UploadedFile{Name: "swept"}); !errors.Is(err, sqldb.ErrNotFound) {
 			t.Errorf("used after it was swept: %v", err)
 		}
-		if swept, err := d.SetMediumUnused(t.Context(), "used", countersign.Timestamp{}, later); err != nil || !swept {
+		if swept, err := d.SetUploadedFileUnused(t.Context(), "used", countersign.Timestamp{}, later); err != nil || !swept {
 			t.Errorf("not noted: %v", err)
 		}
 	})

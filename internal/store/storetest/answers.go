@@ -59,8 +59,8 @@ func CodeOf(err error) string {
 
 // ErrorOf is one of our errors, empty for another one.
 func ErrorOf(err error) countersign.Error {
-	if ours := fault.Of(err); ours != nil {
-		return *ours
+	if apiErr := fault.Of(err); apiErr != nil {
+		return *apiErr
 	}
 	return countersign.Error{}
 }

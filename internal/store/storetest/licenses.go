@@ -21,7 +21,7 @@ func (f *Fixture) Opens(t testing.TB, l licensing.Signed) error {
 }
 
 // Buyer is a person who has bought something.
-var Buyer = people.Buyer(people.FaceAPI, netip.MustParseAddr("192.0.2.9"))
+var Buyer = people.Buyer(people.FrontEndAPI, netip.MustParseAddr("192.0.2.9"))
 
 // Issuer is the address of the store in its licenses.
 const Issuer = "https://store.example"

@@ -11,8 +11,8 @@ import (
 type badLine struct{ error }
 
 func bad(err error) error {
-	if ours := fault.Of(err); ours != nil {
-		return reason(ours.Message)
+	if apiErr := fault.Of(err); apiErr != nil {
+		return reason(apiErr.Message)
 	}
 	return reason(err.Error())
 }

@@ -3,7 +3,7 @@ package transfer
 // takeClash counts a line whose code another workspace has, as [access.Clashes.Take] says: those
 // that follow are refused too, whatever they have.
 func (imp *importer) takeClash(line int) error {
-	if imp.options.Workspace == "" || imp.told[line] {
+	if imp.options.Workspace == "" || imp.reported[line] {
 		return nil
 	}
 	return imp.service.clashes.Take(imp.actor, imp.options.Workspace)
@@ -11,7 +11,7 @@ func (imp *importer) takeClash(line int) error {
 
 // checkClashes is that error when there were too many before.
 func (imp *importer) checkClashes() error {
-	if imp.options.Workspace == "" || len(imp.told) > 0 {
+	if imp.options.Workspace == "" || len(imp.reported) > 0 {
 		return nil
 	}
 	return imp.service.clashes.Check(imp.actor, imp.options.Workspace)

@@ -21,32 +21,32 @@ func TestImportsTellLittleOfTheCodesOfOthers(t *testing.T) {
 		}
 		f.MustImport(t, storetest.Lines(his...))
 		manager := memberOf(t, f, "ada", store.RoleManager)
-		try := func(told *int, o transfer.ImportOptions, guesses ...string) error {
-			o.Workspace, o.SkipBad, o.Bad = "ada", true, func(int, string, []byte) { *told++ }
+		try := func(reported *int, o transfer.ImportOptions, guesses ...string) error {
+			o.Workspace, o.SkipBad, o.Bad = "ada", true, func(int, string, []byte) { *reported++ }
 			_, err := f.Transfer.Import(t.Context(), manager, strings.NewReader(storetest.Lines(guesses...)), o)
 			return err
 		}
-		dry, told := transfer.ImportOptions{DryRun: true}, 0
-		if err := try(&told, dry, guessed[:60]...); err != nil || told != 60 {
-			t.Errorf("%d told, %v", told, err)
+		dry, reported := transfer.ImportOptions{DryRun: true}, 0
+		if err := try(&reported, dry, guessed[:60]...); err != nil || reported != 60 {
+			t.Errorf("%d told, %v", reported, err)
 		}
-		if err := try(&told, transfer.ImportOptions{}, append(guessed[60:100:100], storetest.PurchaseText("ada", 1, "hers"))...); err != nil || told != 100 {
-			t.Errorf("%d told, %v", told, err)
+		if err := try(&reported, transfer.ImportOptions{}, append(guessed[60:100:100], storetest.PurchaseText("ada", 1, "hers"))...); err != nil || reported != 100 {
+			t.Errorf("%d told, %v", reported, err)
 		}
 		f.Purchase(t, "hers")
 		for name, guesses := range map[string][]string{"of another": guessed[100:101], "of nobody": {storetest.PurchaseText("ada", 1, "nobody's")}} {
-			storetest.WantError(t, try(&told, dry, guesses...), "code_clashes")
-			expect.Equalf(t, told, 100, "%s: told", name)
+			storetest.WantError(t, try(&reported, dry, guesses...), "code_clashes")
+			expect.Equalf(t, reported, 100, "%s: told", name)
 		}
 		if _, bad := f.ImportText(t, storetest.Lines(guessed...), transfer.ImportOptions{DryRun: true, Workspace: "ada"}); len(bad) != 150 {
 			t.Errorf("the operator is told of %d", len(bad))
 		}
 		f.Clock.Set(storetest.Noon.Add(time.Hour))
-		storetest.WantError(t, try(&told, dry, guessed...), "code_clashes")
-		expect.Equalf(t, told, 100, "too many at once: told")
+		storetest.WantError(t, try(&reported, dry, guessed...), "code_clashes")
+		expect.Equalf(t, reported, 100, "too many at once: told")
 		f.Clock.Set(storetest.Noon.Add(2 * time.Hour))
-		if err := try(&told, dry, guessed[0]); err != nil || told != 101 {
-			t.Errorf("later: %d told, %v", told, err)
+		if err := try(&reported, dry, guessed[0]); err != nil || reported != 101 {
+			t.Errorf("later: %d told, %v", reported, err)
 		}
 	})
 }

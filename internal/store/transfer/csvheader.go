@@ -152,17 +152,17 @@ func (imp *importer) rememberColumns(ctx context.Context, tx *storedb.DB) error 
 	if imp.csv == nil || len(imp.csv.fieldOf)+len(imp.csv.reading.states)+len(imp.csv.items.said) == 0 {
 		return nil
 	}
-	kept := maps.Clone(imp.csv.fieldOf)
+	mapping := maps.Clone(imp.csv.fieldOf)
 	if imp.csv.reading.cents && imp.csv.shop == nil {
-		kept[centsKey] = "yes"
+		mapping[centsKey] = "yes"
 	}
 	for word, state := range imp.csv.reading.states {
-		kept[statePrefix+word] = string(state)
+		mapping[statePrefix+word] = string(state)
 	}
 	for text, id := range imp.csv.items.said {
-		kept[itemPrefix+text] = strconv.FormatInt(id, 10)
+		mapping[itemPrefix+text] = strconv.FormatInt(id, 10)
 	}
-	return tx.SetImportMapping(ctx, imp.csv.workspace.ID, imp.csv.digest(), kept, imp.service.timestamp())
+	return tx.SetImportMapping(ctx, imp.csv.workspace.ID, imp.csv.digest(), mapping, imp.service.timestamp())
 }
 
 // What is remembered of the words of states and of items begins with these, which no folded name of a column has.
@@ -174,11 +174,11 @@ const (
 
 // recallColumns has the columns read as in the last import of such a header, if there was one.
 func (imp *importer) recallColumns(ctx context.Context, p *csvPlan) error {
-	kept, err := imp.session.ImportMapping(ctx, p.workspace.ID, p.digest())
+	mapping, err := imp.session.ImportMapping(ctx, p.workspace.ID, p.digest())
 	if errors.Is(err, sqldb.ErrNotFound) {
 		return nil
 	}
-	imp.report.CSV.Remembered = err == nil && p.recall(kept)
+	imp.report.CSV.Remembered = err == nil && p.recall(mapping)
 	imp.report.CSV.Cents = p.reading.cents
 	return err
 }
@@ -190,9 +190,9 @@ func (p *csvPlan) mapsAll() bool {
 
 // recall takes what an earlier import has kept, and reports whether that is anything. What the options say
 // counts more.
-func (p *csvPlan) recall(kept map[string]string) (took bool) {
+func (p *csvPlan) recall(mapping map[string]string) (took bool) {
 	known := foldedSet(p.header)
-	for name, value := range kept {
+	for name, value := range mapping {
 		word, isWord := strings.CutPrefix(name, statePrefix)
 		text, isItem := strings.CutPrefix(name, itemPrefix)
 		switch {

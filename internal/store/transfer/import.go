@@ -19,7 +19,7 @@ import (
 // with SkipBad the good ones. Lines are staged first, in tables that no other
 // process sees and that lock nothing. The same file twice changes nothing.
 func (s *Service) Import(ctx context.Context, a people.Actor, file io.ReadSeeker, o ImportOptions) (ImportReport, error) {
-	imp := &importer{service: s, actor: a, options: o, bad: map[int]string{}, owners: map[int64]string{}, workspaceKnown: map[string]bool{}, told: map[int]bool{}}
+	imp := &importer{service: s, actor: a, options: o, bad: map[int]string{}, owners: map[int64]string{}, workspaceKnown: map[string]bool{}, reported: map[int]bool{}}
 	if err := imp.mayImport(ctx, s.db); err != nil {
 		return ImportReport{}, err
 	}
@@ -33,7 +33,7 @@ func (s *Service) Import(ctx context.Context, a people.Actor, file io.ReadSeeker
 		}
 		err := errReportFirst
 		for errors.Is(err, errReportFirst) {
-			err = session.Tx(ctx, func(tx *storedb.DB) error { return imp.move(ctx, tx) })
+			err = session.Tx(ctx, func(tx *storedb.DB) error { return imp.insert(ctx, tx) })
 			if err != nil && !errors.Is(err, errNotWritten) && !errors.Is(err, errReportFirst) {
 				return err
 			}
@@ -295,8 +295,8 @@ func (imp *importer) ownerOf(ctx context.Context, item int64) (string, error) {
 func (imp *importer) reportLate(file io.ReadSeeker) error {
 	var late []int
 	for line := range imp.bad {
-		if !imp.told[line] {
-			imp.told[line] = true
+		if !imp.reported[line] {
+			imp.reported[line] = true
 			late = append(late, line)
 		}
 	}

@@ -38,7 +38,7 @@ type importer struct {
 	workspaceKnown map[string]bool
 	owners         map[int64]string // item id → its workspace's username
 	bad            map[int]string   // lines found bad after they were staged
-	told           map[int]bool     // which of them were reported
+	reported       map[int]bool     // which of them were reported
 	// repeated counts the lines that say what an earlier one says.
 	repeated struct{ items, purchases, licenses int64 }
 }

@@ -134,10 +134,10 @@ func TestProgressEndsAtTheEndOfTheFile(t *testing.T) {
 		for i := range 2500 {
 			file.WriteString(storetest.PurchaseText("ada", 1, "code-"+storetest.Text(i)) + "\n")
 		}
-		var told []int64
-		_, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(file.String()), transfer.ImportOptions{Progress: func(bytes int64) { told = append(told, bytes) }})
-		if err != nil || len(told) != 3 || !slices.IsSorted(told) || told[2] != int64(file.Len()) {
-			t.Errorf("told %v of %d, %v", told, file.Len(), err)
+		var reported []int64
+		_, err := f.Transfer.Import(t.Context(), storetest.Operator, strings.NewReader(file.String()), transfer.ImportOptions{Progress: func(bytes int64) { reported = append(reported, bytes) }})
+		if err != nil || len(reported) != 3 || !slices.IsSorted(reported) || reported[2] != int64(file.Len()) {
+			t.Errorf("told %v of %d, %v", reported, file.Len(), err)
 		}
 	})
 }

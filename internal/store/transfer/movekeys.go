@@ -119,8 +119,8 @@ func (s *Service) hasReplaced(k storedb.Key, value string) bool {
 // checkKey holds a key to an item of its workspace, and its values to itself.
 func (imp *importer) checkKey(ctx context.Context, tx *storedb.DB, k storedb.Key, l keyLine) error {
 	err := rules.CheckKeyScope(ctx, tx, k)
-	if ours := fault.Of(err); ours != nil && ours.Kind != countersign.KindUnavailable {
-		return bad(ours)
+	if apiErr := fault.Of(err); apiErr != nil && apiErr.Kind != countersign.KindUnavailable {
+		return bad(apiErr)
 	}
 	if err != nil {
 		return err

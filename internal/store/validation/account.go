@@ -19,9 +19,9 @@ func (v *Validator) Account(ctx context.Context, a people.Actor) (countersign.Ac
 		return countersign.Account{}, err
 	}
 	key := accountKey(a.Workspace)
-	kept, found, since := v.responses.others.Find(key)
+	cached, found, since := v.responses.others.Find(key)
 	if found {
-		return kept.(*cachedAccount).Account, nil
+		return cached.(*cachedAccount).Account, nil
 	}
 	w, err := v.db.WorkspaceByID(ctx, a.Workspace)
 	if err != nil {

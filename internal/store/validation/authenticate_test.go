@@ -198,8 +198,8 @@ func TestAccessOfAKey(t *testing.T) {
 				f.FillKeyCache(t)
 			}
 			for token, want := range map[string]validation.Access{
-				secretToken: {Actor: people.Actor{Kind: people.KindKey, ID: fmt.Sprint(secret.ID), Face: people.FaceAPI, Addr: storetest.Client, Workspace: w.ID, Secret: true}, Switches: switches, KeyID: secret.ID, Workspace: w.ID},
-				boundToken:  {Actor: people.Actor{Kind: people.KindKey, ID: fmt.Sprint(bound.ID), Face: people.FaceAPI, Addr: storetest.Client, Workspace: w.ID, Item: 2}, Switches: switches, KeyID: bound.ID, Workspace: w.ID},
+				secretToken: {Actor: people.Actor{Kind: people.KindKey, ID: fmt.Sprint(secret.ID), FrontEnd: people.FrontEndAPI, Addr: storetest.Client, Workspace: w.ID, Secret: true}, Switches: switches, KeyID: secret.ID, Workspace: w.ID},
+				boundToken:  {Actor: people.Actor{Kind: people.KindKey, ID: fmt.Sprint(bound.ID), FrontEnd: people.FrontEndAPI, Addr: storetest.Client, Workspace: w.ID, Item: 2}, Switches: switches, KeyID: bound.ID, Workspace: w.ID},
 			} {
 				if got, err := f.Validation.Authenticate(t.Context(), token, storetest.Client); err != nil || got != want {
 					t.Errorf("%s: access %+v, %v; want %+v", path, got, err, want)

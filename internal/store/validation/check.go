@@ -50,7 +50,7 @@ func (v *Validator) Check(ctx context.Context, a people.Actor, text string) (Che
 	}
 	c, err := v.checkPurchase(ctx, a, p)
 	if fault.HasKind(err, countersign.KindNotFound) {
-		return v.elsewhere(ctx, a, p)
+		return v.checkOutside(ctx, a, p)
 	}
 	return c, err
 }
@@ -65,9 +65,9 @@ func (v *Validator) Purchase(ctx context.Context, a people.Actor, id int64) (Che
 	return v.checkPurchase(ctx, a, p)
 }
 
-// elsewhere describes a code of a purchase outside the workspaces that an actor works in. A
+// checkOutside describes a code of a purchase outside the workspaces that an actor works in. A
 // member of its workspace is told where it is; to everybody else it does not exist.
-func (v *Validator) elsewhere(ctx context.Context, a people.Actor, p storedb.Purchase) (Check, error) {
+func (v *Validator) checkOutside(ctx context.Context, a people.Actor, p storedb.Purchase) (Check, error) {
 	c := Check{Code: "purchase_not_found", Reason: "no purchase has this code"}
 	a.Workspace = 0
 	found, err := v.checkPurchase(ctx, a, p)

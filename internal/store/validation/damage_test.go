@@ -39,8 +39,8 @@ func TestDigestWithAnotherTextIsDamage(t *testing.T) {
 		} {
 			before := f.Validation.Damages()
 			err := ask()
-			ours, ok := errors.AsType[*countersign.Error](err)
-			if !ok || ours.Kind != countersign.KindInternal || ours.Code != "database_damaged" {
+			apiErr, ok := errors.AsType[*countersign.Error](err)
+			if !ok || apiErr.Kind != countersign.KindInternal || apiErr.Code != "database_damaged" {
 				t.Errorf("%s: %v", name, err)
 			}
 			if f.Validation.Damages() != before+1 {

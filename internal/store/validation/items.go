@@ -24,17 +24,17 @@ func (v *Validator) Items(ctx context.Context, a people.Actor, base string) (*pr
 		return nil, err
 	}
 	key := itemsKey(a.Workspace, base)
-	kept, found, since := v.responses.others.Find(key)
+	cached, found, since := v.responses.others.Find(key)
 	if !found {
 		var err error
-		kept, err = v.responses.once(ctx, key, since, func(ctx context.Context) (response, error) {
+		cached, err = v.responses.once(ctx, key, since, func(ctx context.Context) (response, error) {
 			return v.readItems(ctx, a.Workspace, base)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	return kept.(*cachedItems).answer, nil
+	return cached.(*cachedItems).answer, nil
 }
 
 func (v *Validator) readItems(ctx context.Context, workspace int64, base string) (response, error) {
@@ -83,9 +83,9 @@ func ItemBody(i storedb.Item, base string) ([]byte, error) {
 // item is what the API prints of an item, from memory or from the database.
 func (v *Validator) item(ctx context.Context, workspace, id int64) (cachedItem, error) {
 	key := itemKey(workspace, id)
-	kept, found, since := v.responses.others.Find(key)
+	cached, found, since := v.responses.others.Find(key)
 	if found {
-		return *kept.(*cachedItem), nil
+		return *cached.(*cachedItem), nil
 	}
 	body, support, err := v.db.ItemBody(ctx, workspace, id)
 	if err != nil {

@@ -34,7 +34,7 @@ type cachedKey struct {
 
 func newCachedKey(k storedb.CachedKey) *cachedKey {
 	return &cachedKey{k, people.Actor{
-		Kind: people.KindKey, ID: strconv.FormatInt(k.ID, 10), Face: people.FaceAPI,
+		Kind: people.KindKey, ID: strconv.FormatInt(k.ID, 10), FrontEnd: people.FrontEndAPI,
 		Workspace: k.WorkspaceID, Secret: k.Class == storedb.ClassSecret, Item: k.ItemID,
 	}}
 }

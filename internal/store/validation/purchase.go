@@ -80,10 +80,10 @@ func foundIn(p *storedb.PurchaseText) foundPurchase {
 // lookupPurchase finds a purchase of a workspace, in memory or in the database.
 func (v *Validator) lookupPurchase(ctx context.Context, workspace int64, folded string) (purchaseWithItem, error) {
 	key := purchaseKey{workspace, folded}
-	kept, found, since := v.responses.purchases.Find(key)
+	cached, found, since := v.responses.purchases.Find(key)
 	if found {
-		item, err := v.item(ctx, workspace, kept.item)
-		return purchaseWithItem{kept, item, true}, err
+		item, err := v.item(ctx, workspace, cached.item)
+		return purchaseWithItem{cached, item, true}, err
 	}
 	digest := v.gate.Box().CodeDigest(folded)
 	p, err := storedb.FindPurchase(ctx, v.db, workspace, digest, foundIn)

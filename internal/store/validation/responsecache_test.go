@@ -40,15 +40,15 @@ func TestAnswersAreKeptUnlessSomethingChangedMeanwhile(t *testing.T) {
 			_, _, generation := during.purchases.Find(key)
 			c.meanwhile(during)
 			during.storePurchase(key, cachedPurchase{}, generation)
-			if _, kept, _ := during.purchases.Find(key); kept != c.want {
-				t.Errorf("a change during the read: kept %t, want %t", kept, c.want)
+			if _, cached, _ := during.purchases.Find(key); cached != c.want {
+				t.Errorf("a change during the read: kept %t, want %t", cached, c.want)
 			}
 			after.live()
 			_, _, generation = after.purchases.Find(key)
 			after.storePurchase(key, cachedPurchase{}, generation)
 			c.meanwhile(after)
-			if _, kept, _ := after.purchases.Find(key); kept != c.want {
-				t.Errorf("a change after the read: kept %t, want %t", kept, c.want)
+			if _, cached, _ := after.purchases.Find(key); cached != c.want {
+				t.Errorf("a change after the read: kept %t, want %t", cached, c.want)
 			}
 		})
 	}
@@ -61,7 +61,7 @@ func TestAnotherPurchaseStaysKept(t *testing.T) {
 	_, _, generation := a.purchases.Find(key)
 	a.storePurchase(key, cachedPurchase{}, generation)
 	a.changed(storedb.TopicPurchases, storedb.Purchase{WorkspaceID: 7, Code: "code 2"}.Ref())
-	if _, kept, _ := a.purchases.Find(key); !kept {
+	if _, cached, _ := a.purchases.Find(key); !cached {
 		t.Error("a change of one purchase dropped another")
 	}
 }
@@ -100,14 +100,14 @@ func TestItemsAloneAreKeptWhenSwitchedOff(t *testing.T) {
 	} {
 		_, _, generation := a.others.Find(c.key)
 		a.store(c.key, c.value, generation)
-		if _, kept, _ := a.others.Find(c.key); kept != c.want {
-			t.Errorf("%s is kept: %t, want %t", c.name, kept, c.want)
+		if _, cached, _ := a.others.Find(c.key); cached != c.want {
+			t.Errorf("%s is kept: %t, want %t", c.name, cached, c.want)
 		}
 	}
 	key := purchaseKey{7, "code 1"}
 	_, _, generation := a.purchases.Find(key)
 	a.storePurchase(key, cachedPurchase{}, generation)
-	if _, kept, _ := a.purchases.Find(key); kept {
+	if _, cached, _ := a.purchases.Find(key); cached {
 		t.Error("a purchase is kept")
 	}
 }
@@ -172,7 +172,7 @@ func TestAReadThatFailsIsNotKept(t *testing.T) {
 	if err != sqldb.ErrNotFound || got != nil {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, kept, _ := a.others.Find(itemsKey(7, "")); kept {
+	if _, cached, _ := a.others.Find(itemsKey(7, "")); cached {
 		t.Error("it is kept")
 	}
 }
@@ -190,7 +190,7 @@ func TestASharedReadGoesOn(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("who left got %v", err)
 	}
-	if _, kept, _ := a.others.Find(itemsKey(7, "")); !kept {
+	if _, cached, _ := a.others.Find(itemsKey(7, "")); !cached {
 		t.Error("what was read is not kept")
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/countersign/countersign/internal/store/storedb"
 )
 
-// move writes what was staged, in one transaction. It returns errNotWritten or
+// insert writes what was staged, in one transaction. It returns errNotWritten or
 // errReportFirst when the transaction must be rolled back although nothing failed.
-func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
+func (imp *importer) insert(ctx context.Context, tx *storedb.DB) error {
 	imp.bad = map[int]string{}
 	imp.report.Workspaces, imp.report.Keys, imp.report.LicenseKeys = Moved{}, Moved{}, Moved{}
 	imp.report.Split = imp.split
@@ -60,7 +60,7 @@ func (imp *importer) move(ctx context.Context, tx *storedb.DB) error {
 		return errNotWritten
 	}
 	for line := range imp.bad {
-		if !imp.told[line] {
+		if !imp.reported[line] {
 			return errReportFirst
 		}
 	}

@@ -32,7 +32,7 @@ func TestAPlaceThatCannotBeDecryptedIsAFailure(t *testing.T) {
 	})
 	s.now = s.schedule().Next
 	s.run(true)
-	if left := s.files(backup.Place{}); len(left) != 1 {
+	if left := s.files(backup.Destination{}); len(left) != 1 {
 		t.Errorf("files in the default folder: %+v", left)
 	}
 }
@@ -44,11 +44,11 @@ func TestTheURLOfAScheduleIsSealed(t *testing.T) {
 		s := serve(t, db)
 		const url = "s3://bucket?region=eu-central-1&prefix=hush-hush/"
 		got := s.set(func(to *backup.Settings) { to.Active, to.Out = true, url })
-		expect.Equalf(t, got.Place, "s3://bucket", "place")
+		expect.Equalf(t, got.Destination, "s3://bucket", "place")
 		kept, err := s.store.Instance.Backups.DB.Queries().Meta(t.Context(), "backup_schedule")
-		entries, err2 := s.store.Instance.Audit.Audit(t.Context(), operator, people.AuditFilter{Action: "backup.schedule"})
-		if err != nil || err2 != nil || len(entries) != 1 || strings.Contains(kept, "hush") || strings.Contains(entries[0].Detail, "hush") {
-			t.Errorf("kept %s, entries %+v, %v, %v", kept, entries, err, err2)
+		entries, errEntries := s.store.Instance.Audit.Audit(t.Context(), operator, people.AuditFilter{Action: "backup.schedule"})
+		if err != nil || errEntries != nil || len(entries) != 1 || strings.Contains(kept, "hush") || strings.Contains(entries[0].Detail, "hush") {
+			t.Errorf("kept %s, entries %+v, %v, %v", kept, entries, err, errEntries)
 		}
 		s.set(func(to *backup.Settings) {
 			expect.Equalf(t, to.Out, url, "opened as")

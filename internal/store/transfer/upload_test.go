@@ -46,11 +46,11 @@ func TestAnUploadIsImportedOnce(t *testing.T) {
 		id := must.Get(f.Transfer.Upload(t.Context(), storetest.Operator, storetest.Uploaded, strings.NewReader(storetest.KilledSales())))(t)
 		dry := storetest.Uploaded
 		dry.DryRun = true
-		tried, err1 := f.Transfer.Confirm(t.Context(), storetest.Operator, id, dry)
-		done, err2 := f.Transfer.ConfirmDryRun(t.Context(), storetest.Operator, tried) // while the dry run waits
-		_, err3 := f.Transfer.Confirm(t.Context(), storetest.Operator, id, storetest.Uploaded)
-		if err1 != nil || err2 != nil || !fault.HasCode(err3, "upload_not_found") {
-			t.Fatal(err1, err2, err3)
+		tried, errTried := f.Transfer.Confirm(t.Context(), storetest.Operator, id, dry)
+		done, errDone := f.Transfer.ConfirmDryRun(t.Context(), storetest.Operator, tried) // while the dry run waits
+		_, errConfirm := f.Transfer.Confirm(t.Context(), storetest.Operator, id, storetest.Uploaded)
+		if errTried != nil || errDone != nil || !fault.HasCode(errConfirm, "upload_not_found") {
+			t.Fatal(errTried, errDone, errConfirm)
 		}
 		storetest.RunJobs(t, f.Transfer.Queue())
 		wantImported(t, f, done)

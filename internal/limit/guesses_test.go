@@ -14,8 +14,8 @@ import (
 // table plays the database through which servers exchange their counts.
 type table map[string]Count
 
-func (t table) exchange(now time.Time, guards ...*Guard) {
-	for _, g := range guards {
+func (t table) exchange(now time.Time, newGuesses ...*Guesses) {
+	for _, g := range newGuesses {
 		sent := g.Unsent(false, 1000)
 		for _, c := range sent {
 			if old, ok := t[c.Name]; ok && old.Ends.After(now) {
@@ -31,14 +31,14 @@ func (t table) exchange(now time.Time, guards ...*Guard) {
 			}
 		}
 		g.Merge(all)
-		g.SetServers(len(guards))
+		g.SetServers(len(newGuesses))
 	}
 }
 
-func guards(n, failures int, now func() time.Time) []*Guard {
-	list := make([]*Guard, n)
+func newGuesses(n, failures int, now func() time.Time) []*Guesses {
+	list := make([]*Guesses, n)
 	for i := range list {
-		list[i] = NewGuard(Options{Failures: failures, Now: now})
+		list[i] = NewGuesses(Options{Failures: failures, Now: now})
 	}
 	return list
 }
@@ -52,7 +52,7 @@ func TestServersShareALimitWithinAFactorOfTwo(t *testing.T) {
 		for name, burst := range map[string]int{"all at once": 700, "in bursts": 97, "slowly": 13} {
 			t.Run(fmt.Sprintf("%d servers, %s", servers, name), func(t *testing.T) {
 				c := newClock()
-				all, shared := guards(servers, limit, c.now), table{}
+				all, shared := newGuesses(servers, limit, c.now), table{}
 				shared.exchange(c.now(), all...)
 				answered := 0
 				for range 59 {
@@ -86,7 +86,7 @@ func TestServersShareALimitWithinAFactorOfTwo(t *testing.T) {
 func TestAServerThatStartsAnewKnowsWhatWasCounted(t *testing.T) {
 	c := newClock()
 	v4, v6 := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")
-	before, shared := guards(1, 3, c.now)[0], table{}
+	before, shared := newGuesses(1, 3, c.now)[0], table{}
 	for range 3 {
 		before.Fail(v4)
 		before.Fail(v6)
@@ -95,7 +95,7 @@ func TestAServerThatStartsAnewKnowsWhatWasCounted(t *testing.T) {
 		before.TakeCode("issue", "six-digits")
 	}
 	shared.exchange(c.now(), before)
-	after := guards(1, 3, c.now)[0]
+	after := newGuesses(1, 3, c.now)[0]
 	shared.exchange(c.now(), after)
 	if after.Allowed(v4) || after.Allowed(v6) {
 		t.Error("the failures are forgotten")
@@ -115,7 +115,7 @@ func TestAServerThatStartsAnewKnowsWhatWasCounted(t *testing.T) {
 
 func TestMergingNeverForgetsWhatWasCountedHere(t *testing.T) {
 	c := newClock()
-	g := guards(1, 100, c.now)[0]
+	g := newGuesses(1, 100, c.now)[0]
 	addr := netip.MustParseAddr("192.0.2.1")
 	for range 50 {
 		g.Fail(addr)
@@ -133,7 +133,7 @@ func TestMergingNeverForgetsWhatWasCountedHere(t *testing.T) {
 
 func TestWhatIsNotWorthTellingIsKept(t *testing.T) {
 	c := newClock()
-	g := guards(1, 600, c.now)[0]
+	g := newGuesses(1, 600, c.now)[0]
 	addr := netip.MustParseAddr("192.0.2.1")
 	for range 5 {
 		g.Fail(addr)
@@ -165,7 +165,7 @@ func TestWhatIsNotWorthTellingIsKept(t *testing.T) {
 }
 
 func TestASiteHasTenTimesTheLimitOfAClient(t *testing.T) {
-	g := guards(1, 3, newClock().now)[0]
+	g := newGuesses(1, 3, newClock().now)[0]
 	failed := 0
 	for i := range 20 {
 		for range 10 {
@@ -186,7 +186,7 @@ func TestASiteHasTenTimesTheLimitOfAClient(t *testing.T) {
 
 // A client that is past its own limit adds nothing to its /48.
 func TestOneClientCantUseUpItsSite(t *testing.T) {
-	g := guards(1, 3, newClock().now)[0]
+	g := newGuesses(1, 3, newClock().now)[0]
 	for range 1000 {
 		g.Fail(netip.MustParseAddr("2001:db8:48::1"))
 	}
@@ -196,7 +196,7 @@ func TestOneClientCantUseUpItsSite(t *testing.T) {
 }
 
 func TestChecksAreCountedByClient(t *testing.T) {
-	g := guards(1, 600, newClock().now)[0]
+	g := newGuesses(1, 600, newClock().now)[0]
 	stranger, owner := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
 	for range 60 {
 		g.TakeCheck(stranger, "", "id-in-every-file")
@@ -211,7 +211,7 @@ func TestChecksAreCountedByClient(t *testing.T) {
 
 // The lookup takes the spaces around a code away, however many they are.
 func TestSpacesAroundACodeMakeNoOtherCode(t *testing.T) {
-	g := NewGuard(Options{Failures: 600})
+	g := NewGuesses(Options{Failures: 600})
 	for range codeLimit {
 		g.TakeCode("issue", "code")
 	}
@@ -224,7 +224,7 @@ func TestSpacesAroundACodeMakeNoOtherCode(t *testing.T) {
 }
 
 func TestAGuardOf0IsOff(t *testing.T) {
-	g := guards(1, 0, nil)[0]
+	g := newGuesses(1, 0, nil)[0]
 	addr := netip.MustParseAddr("2001:db8::1")
 	for range 1000 {
 		ok, _ := g.TakeCode("issue", "code")
@@ -239,7 +239,7 @@ func TestAGuardOf0IsOff(t *testing.T) {
 }
 
 func TestOfManyAtOnceNoMoreThanTheLimitAreCounted(t *testing.T) {
-	g := guards(1, 100, newClock().now)[0]
+	g := newGuesses(1, 100, newClock().now)[0]
 	var all sync.WaitGroup
 	counted := make([]int, 8)
 	for i := range counted {
@@ -269,7 +269,7 @@ func FuzzMerge(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name string, n int, seconds int64) {
 		c := newClock()
-		g := guards(1, 3, c.now)[0]
+		g := newGuesses(1, 3, c.now)[0]
 		list := []Count{{name, n, c.now().Add(time.Duration(seconds) * time.Second)}}
 		g.Merge(list)
 		g.Sent(list)

@@ -14,30 +14,30 @@ const codeLimit = 60
 // Name stands for a text that is counted, where the text itself must not be kept or written.
 type Name [16]byte
 
-// Options sets the limits of a guard.
+// Options sets the limits of [Guesses].
 type Options struct {
-	// Failures is how many failures each client has a minute; 0 switches the guard off, for purchase codes too.
+	// Failures is how many failures each client has a minute; 0 switches all limits off, for purchase codes too.
 	Failures int
-	// Name returns the name of a text that is counted, and false for one that is not counted now. Guards that exchange
+	// Name returns the name of a text that is counted, and false for one that is not counted now. Servers that exchange
 	// counts need the same one. It should be keyed: names are written to the database. nil means SHA-256, unkeyed.
 	Name func(text string) (Name, bool)
 	// Now is the clock, and nil means time.Now.
 	Now func() time.Time
 }
 
-// Guard limits those who guess credentials: it counts the failures of each client in a minute, and the requests for
-// each purchase code in an hour. The front ends of one service share a guard, so that none is a way around the others.
+// Guesses limits those who guess credentials: it counts the failures of each client in a minute, and the requests for
+// each purchase code in an hour. The front ends of one service share one, so that none is a way around the others.
 // It is safe for concurrent use.
-type Guard struct {
+type Guesses struct {
 	*Limiter
 	codes     *Window[Name]
 	codeLimit int // 0 means no limit
 	name      func(text string) (Name, bool)
 }
 
-// NewGuard returns a guard that has counted nothing.
-func NewGuard(o Options) *Guard {
-	g := &Guard{Limiter: NewLimiter(o.Failures, o.Now), codes: NewWindow[Name](time.Hour, o.Now), name: o.Name}
+// NewGuesses returns one that has counted nothing.
+func NewGuesses(o Options) *Guesses {
+	g := &Guesses{Limiter: NewLimiter(o.Failures, o.Now), codes: NewWindow[Name](time.Hour, o.Now), name: o.Name}
 	if o.Failures > 0 {
 		g.codeLimit = codeLimit
 	}
@@ -56,7 +56,7 @@ func PlainName(text string) (name Name) {
 // TakeCode counts a request for a purchase code, also for an unknown code, because the response must not reveal which
 // exist. what names the kind of request; kinds are counted separately. It reports false, and the limit, over the limit.
 // An empty code is not counted.
-func (g *Guard) TakeCode(what, code string) (ok bool, refused Refusal) {
+func (g *Guesses) TakeCode(what, code string) (ok bool, refused Refusal) {
 	if g.codeLimit == 0 {
 		return true, Refusal{}
 	}
@@ -69,14 +69,14 @@ func (g *Guard) TakeCode(what, code string) (ok bool, refused Refusal) {
 
 // TakeCheck is TakeCode for license checks, counted separately for each client. A license's id is in every license
 // file, so a stranger could otherwise use up its checks.
-func (g *Guard) TakeCheck(client netip.Addr, code, id string) (ok bool, refused Refusal) {
+func (g *Guesses) TakeCheck(client netip.Addr, code, id string) (ok bool, refused Refusal) {
 	if g.codeLimit == 0 || code == "" && id == "" {
 		return true, Refusal{}
 	}
 	return g.take("check " + Network(client).String() + " " + fold(code) + " " + fold(id))
 }
 
-func (g *Guard) take(text string) (bool, Refusal) {
+func (g *Guesses) take(text string) (bool, Refusal) {
 	name, ok := g.name(text)
 	if !ok || g.codes.Take(name, g.codeLimit) {
 		return true, Refusal{}
@@ -108,7 +108,7 @@ const (
 
 // Unsent lists, most at most, the events that the other servers do not know yet and that are worth telling. With all,
 // every one is.
-func (g *Guard) Unsent(all bool, most int) (list []Count) {
+func (g *Guesses) Unsent(all bool, most int) (list []Count) {
 	worth := func(limit, part int) int {
 		if all {
 			return 1
@@ -129,8 +129,8 @@ func (g *Guard) Unsent(all bool, most int) (list []Count) {
 	return list
 }
 
-// Sent notes that what [Guard.Unsent] listed was told.
-func (g *Guard) Sent(list []Count) {
+// Sent notes that what [Guesses.Unsent] listed was told.
+func (g *Guesses) Sent(list []Count) {
 	for _, c := range list {
 		if network, err := netip.ParsePrefix(c.Name); err == nil {
 			g.window(network).sent(network, c.N)
@@ -141,7 +141,7 @@ func (g *Guard) Sent(list []Count) {
 }
 
 // Merge takes over the counts of all servers together, this one's own among them that were sent.
-func (g *Guard) Merge(list []Count) {
+func (g *Guesses) Merge(list []Count) {
 	for _, c := range list {
 		if network, err := netip.ParsePrefix(c.Name); err == nil {
 			g.window(network).merge(tally[netip.Prefix]{network, c.N, c.Ends})
@@ -152,7 +152,7 @@ func (g *Guard) Merge(list []Count) {
 }
 
 // SetServers sets how many servers exchange their counts, this one included.
-func (g *Guard) SetServers(n int) {
+func (g *Guesses) SetServers(n int) {
 	for _, w := range []*Window[netip.Prefix]{g.clients, g.sites} {
 		w.servers.Store(int64(n))
 	}
@@ -160,7 +160,7 @@ func (g *Guard) SetServers(n int) {
 }
 
 // window is the window in which a network is counted.
-func (g *Guard) window(network netip.Prefix) *Window[netip.Prefix] {
+func (g *Guesses) window(network netip.Prefix) *Window[netip.Prefix] {
 	if network.Bits() == siteBits && network.Addr().Is6() {
 		return g.sites
 	}

@@ -16,8 +16,8 @@ var (
 )
 
 func codeOf(err error) string {
-	if ours, ok := errors.AsType[*countersign.Error](err); ok {
-		return ours.Code
+	if apiErr, ok := errors.AsType[*countersign.Error](err); ok {
+		return apiErr.Code
 	}
 	return ""
 }
@@ -56,8 +56,8 @@ func TestACallIsAnsweredWithinTheLimit(t *testing.T) {
 		}, "rate_limited", 2},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			limits := limit.NewGuard(limit.Options{Failures: 3, Now: newClock().Now})
-			g, looked := NewGuard(limits), 0
+			limits := limit.NewGuesses(limit.Options{Failures: 3, Now: newClock().Now})
+			g, looked := NewRateLimits(limits), 0
 			w := httptest.NewRecorder()
 			pass := func() {
 				for limits.Fail(ClientAddr(w)) {
@@ -83,7 +83,7 @@ func TestACallIsAnsweredWithinTheLimit(t *testing.T) {
 }
 
 func TestTheLastFailureWithinTheLimitIsAnswered(t *testing.T) {
-	g := NewGuard(limit.NewGuard(limit.Options{Failures: 3, Now: newClock().Now}))
+	g := NewRateLimits(limit.NewGuesses(limit.Options{Failures: 3, Now: newClock().Now}))
 	for i := range 5 {
 		err := g.Call(httptest.NewRecorder(), false, func(bool) error { return errUnknownCode })
 		if want := map[bool]string{true: "purchase_not_found", false: "rate_limited"}[i < 3]; codeOf(err) != want {

@@ -99,9 +99,9 @@ func (s *Service) SweepUploads(ctx context.Context) error {
 	}
 	for _, f := range files {
 		name, suffix, _ := strings.Cut(f.Name(), ".")
-		ended, ours := known[name]
+		ended, ok := known[name]
 		info, err := f.Info()
-		if err == nil && (ours && ended && "."+suffix == uploadSuffix || !ours && s.now().Sub(info.ModTime()) > abandonedTime) {
+		if err == nil && (ok && ended && "."+suffix == uploadSuffix || !ok && s.now().Sub(info.ModTime()) > abandonedTime) {
 			_ = os.Remove(filepath.Join(s.dir, uploadsFolder, f.Name())) // the next time, if not now
 		}
 	}

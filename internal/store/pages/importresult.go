@@ -204,8 +204,8 @@ func (one oneImport) rowsRead() string {
 	for _, s := range one.Report.Skipped {
 		said = append(said, frame.Thousands(int64(s.Count))+" left out: "+s.Word)
 	}
-	if kept := one.Report.Kept.Count; kept > 0 {
-		said = append(said, frame.Thousands(int64(kept))+" stay refunded, charged back or revoked")
+	if skipped := one.Report.Kept.Count; skipped > 0 {
+		said = append(said, frame.Thousands(int64(skipped))+" stay refunded, charged back or revoked")
 	}
 	if n := one.Report.NoPrice.Count; n > 0 {
 		said = append(said, frame.Thousands(int64(n))+" without a price: their orders have several rows and one total")

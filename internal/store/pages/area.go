@@ -44,13 +44,13 @@ func (p *Pages) placed(h placeHandler) frame.Handler {
 			return err
 		}
 		r.Actor.Workspace = ws.ID
-		r.Place = placeOf(ws)
+		r.Area = areaOf(ws)
 		return h(w, r, ws)
 	}
 }
 
-// placeOf is the menu of a workspace, without the pages for which a role is too little.
-func placeOf(ws store.WorkspaceRole) frame.Place {
+// areaOf is the menu of a workspace, without the pages for which a role is too little.
+func areaOf(ws store.WorkspaceRole) frame.Area {
 	username := ws.Account.Username
 	menu := []frame.MenuItem{
 		{Label: "Overview", Path: workspacePath(username, ""), Icon: "layout-dashboard"},
@@ -75,7 +75,7 @@ func placeOf(ws store.WorkspaceRole) frame.Place {
 	if isOwner(ws) {
 		menu = append(menu, frame.MenuItem{Label: "Members", Path: membersPath(ws, ""), Icon: "users", Group: settings})
 	}
-	return frame.Place{
+	return frame.Area{
 		Link:   frame.Link{Label: username, Path: workspacePath(username, "")},
 		Switch: frame.Link{Label: "Switch workspace", Path: PathWorkspaces},
 		Menu:   menu,
