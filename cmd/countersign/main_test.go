@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"net/http"
 	"os"
@@ -20,6 +21,9 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	dbtest.Setup()
+	if err := flag.Set("test.parallel", "10"); err != nil { // many wait for a server that stops, or for PostgreSQL
+		panic(err)
+	}
 	// A server that stops leaves an open connection a second for a request that is on its way.
 	http.DefaultTransport.(*http.Transport).DisableKeepAlives = true
 	os.Exit(withProgram(m))

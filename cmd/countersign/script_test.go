@@ -45,15 +45,24 @@ func scripts(t *testing.T) []string {
 	return files
 }
 
-// scriptsFor returns the scripts that run on an engine.
-func scriptsFor(t *testing.T, engine string) []string {
-	return slices.DeleteFunc(scripts(t), func(file string) bool {
+// scriptsFor returns the scripts that run on an engine. Those that start servers take longest and come first.
+func scriptsFor(t *testing.T, engine string) (first []string) {
+	var others []string
+	for _, file := range scripts(t) {
 		text := must.Get(os.ReadFile(file))(t)
+		engines := dbtest.EnginesOf(file)
 		if bytes.HasPrefix(text, []byte(anyEngine)) {
-			return engine != dbtest.SQLite
+			engines = []string{dbtest.SQLite}
 		}
-		return !slices.Contains(dbtest.EnginesOf(file), engine)
-	})
+		switch {
+		case !slices.Contains(engines, engine):
+		case bytes.Contains(text, []byte("\nstart ")):
+			first = append(first, file)
+		default:
+			others = append(others, file)
+		}
+	}
+	return append(first, others...)
 }
 
 // TestScripts runs testdata/*.txt on the engines of [dbtest.EnginesOf], see [anyEngine]. Beside the commands of
