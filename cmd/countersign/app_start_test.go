@@ -61,6 +61,7 @@ func goodSettings(w http.ResponseWriter) {
 }
 
 func TestAppStartPrintsWhatTheAppRunsWith(t *testing.T) {
+	t.Parallel()
 	r := newSite(t, goodSettings).start(t)
 	want := `The license is valid: Rain\u001b[2J (#1229), Regular, for shop.example; issued by https://store.example on 2026-01-01
 SETTING       VALUE
@@ -75,6 +76,7 @@ retries       3
 }
 
 func TestAppStartPrintsOneObject(t *testing.T) {
+	t.Parallel()
 	r := newSite(t, goodSettings).start(t, "--json")
 	want := `{"domain":"shop.example","license":{"id":"one","issuer":"https://store.example","issued_at":"2026-01-01T00:00:00Z","expires":null,` +
 		`"item_id":1229,"item_name":"Rain\u001b[2J","license_type":"Regular","domain":"shop.example","domains":["shop.example"],"supported_until":null},` +
@@ -85,6 +87,7 @@ func TestAppStartPrintsOneObject(t *testing.T) {
 }
 
 func TestAppStartDoesNotAskASiteForAnotherDomain(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, goodSettings)
 	r := s.start(t, "--domain", "evil.test")
 	if r.code != cli.ExitNo || r.out != "" || !strings.Contains(r.err, "is for shop.example, not for evil.test") {
@@ -94,6 +97,7 @@ func TestAppStartDoesNotAskASiteForAnotherDomain(t *testing.T) {
 }
 
 func TestAppStartSaysTheLicenseIsGoodBeforeItFailsOnSettings(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, func(w http.ResponseWriter) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		fmt.Fprint(w, `{"status":"error","msg":"not yet","message":"run countersign addon update","code":"not_updated"}`)
@@ -108,6 +112,7 @@ func TestAppStartSaysTheLicenseIsGoodBeforeItFailsOnSettings(t *testing.T) {
 }
 
 func TestAppStartWarnsOfKeysThatComeOverAnOpenLine(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, goodSettings)
 	r := s.start(t)
 	if strings.Contains(r.err, "warning") {

@@ -51,6 +51,7 @@ func shownSetting(t *testing.T, env environment, service, key string, flags ...s
 }
 
 func TestEachSettingHasOneOrderOfPrecedence(t *testing.T) {
+	t.Parallel()
 	for _, l := range []locationFlags{storeLocation, addonLocation} {
 		for _, s := range l.settings(newTree()) {
 			t.Run(l.service()+" "+s.Key, func(t *testing.T) {
@@ -97,6 +98,7 @@ func mustJSON(t *testing.T, v any) []byte {
 
 // A setting that serve reads is one whose wrong value it names: here all that have rules of their own.
 func TestServeNamesTheLineAndTheVariableOfAWrongValue(t *testing.T) {
+	t.Parallel()
 	file := writeFile(t, "listen = '8080'\n\nbase-url = 'shop.example'\ntrusted-proxy = ['10.0.0.0/99']\nlog = 'loud'\nfail-limit = -1\n")
 	for _, l := range []locationFlags{storeLocation, addonLocation} {
 		env := environment{l.envConfig: file, l.variable("metrics"): "x"}
@@ -113,6 +115,7 @@ func TestServeNamesTheLineAndTheVariableOfAWrongValue(t *testing.T) {
 }
 
 func TestAcceptLossIsAFlagAlone(t *testing.T) {
+	t.Parallel()
 	r := commandIn(t, environment{envConfig: writeFile(t, "accept-loss = true\n")}, "store", "serve", "--data", t.TempDir())
 	if r.code != cli.ExitUsage || !strings.Contains(r.err, `:1: unknown setting "accept-loss"`) {
 		t.Errorf("exit %d: %s", r.code, r.err)
@@ -120,6 +123,7 @@ func TestAcceptLossIsAFlagAlone(t *testing.T) {
 }
 
 func TestEverySettingNamesItsVariableInItsHelp(t *testing.T) {
+	t.Parallel()
 	for _, l := range []locationFlags{storeLocation, addonLocation} {
 		for _, s := range l.settings(newTree()) {
 			if names := ourName.FindAllString(s.Flag.Usage, -1); len(names) == 0 || names[0] != s.Variable {
@@ -139,6 +143,7 @@ func inSystem(t *testing.T, folder string, env environment, args ...string) resu
 }
 
 func TestTheDefaultFileIsReadByTheCommandsOfItsService(t *testing.T) {
+	t.Parallel()
 	system, ours := t.TempDir(), t.TempDir()
 	mustRun(t, ours, "store", "workspace", "create", "ada")
 	list := []string{"store", "workspace", "list"}
@@ -178,6 +183,7 @@ func TestTheDefaultFileIsReadByTheCommandsOfItsService(t *testing.T) {
 }
 
 func TestANamedFileMustExist(t *testing.T) {
+	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "none.toml")
 	for _, l := range []locationFlags{storeLocation, addonLocation} {
 		r := commandIn(t, environment{}, l.service(), "audit", "list", "--config", missing)
@@ -191,6 +197,7 @@ func TestANamedFileMustExist(t *testing.T) {
 }
 
 func TestAFileOfInitSetsWhatItWasGiven(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "addon.toml")
 	r := commandIn(t, environment{}, "addon", "init", "--listen", ":9", "--allow-private", "10.0.0.0/8", "--db", "postgres://u:hunter2@h/d", "--out", path)
 	if r.code != 0 || strings.Contains(r.out+r.err, "hunter2") {
@@ -236,6 +243,7 @@ func TestAPathOfInitIsThatOfItsFlag(t *testing.T) {
 }
 
 func TestInitRefusesAnEmptyFlag(t *testing.T) {
+	t.Parallel()
 	for _, l := range []locationFlags{storeLocation, addonLocation} {
 		for _, s := range l.settings(newTree()) {
 			path := filepath.Join(t.TempDir(), l.configName())
@@ -251,6 +259,7 @@ func TestInitRefusesAnEmptyFlag(t *testing.T) {
 }
 
 func TestAnEmptyListFlagRemovesNoListOfTheFileOrTheVariable(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		l   locationFlags
 		key string
@@ -273,6 +282,7 @@ func TestAnEmptyListFlagRemovesNoListOfTheFileOrTheVariable(t *testing.T) {
 
 // Without their comment signs, the lines of a new file are the defaults.
 func TestEveryLineOfInitIsItsDefault(t *testing.T) {
+	t.Parallel()
 	for _, l := range []locationFlags{storeLocation, addonLocation} {
 		written := commandIn(t, environment{}, l.service(), "init")
 		var lines []string
@@ -300,6 +310,7 @@ func TestEveryLineOfInitIsItsDefault(t *testing.T) {
 }
 
 func TestConfigShowNeedsTheServiceOfAFlag(t *testing.T) {
+	t.Parallel()
 	for _, args := range []string{"--listen :9", "--data x", "--config none"} {
 		r := commandIn(t, environment{}, append([]string{"config", "show"}, strings.Fields(args)...)...)
 		if r.code != cli.ExitUsage || !strings.Contains(r.err, " needs --service: store or addon") {
@@ -313,6 +324,7 @@ func TestConfigShowNeedsTheServiceOfAFlag(t *testing.T) {
 }
 
 func TestConfigShowRefusesFlagsOfTheOtherService(t *testing.T) {
+	t.Parallel()
 	root := newTree()
 	for _, tt := range []struct{ shown, other locationFlags }{{storeLocation, addonLocation}, {addonLocation, storeLocation}} {
 		ours, refused := tt.shown.settings(root), 0
@@ -335,6 +347,7 @@ func TestConfigShowRefusesFlagsOfTheOtherService(t *testing.T) {
 }
 
 func TestAServerWarnsOfAPasswordThatAllCanRead(t *testing.T) {
+	t.Parallel()
 	root := newTree()
 	serve, _, err := root.Find([]string{"store", "serve"})
 	must.Do(t, err)

@@ -13,6 +13,7 @@ import (
 )
 
 func TestTheFlagWinsOverTheEnvironment(t *testing.T) {
+	t.Parallel()
 	ours, theirs := t.TempDir(), t.TempDir()
 	mustRun(t, ours, "store", "workspace", "create", "ada")
 	mustRun(t, theirs, "store", "workspace", "create", "bob")
@@ -34,6 +35,7 @@ func TestTheFlagWinsOverTheEnvironment(t *testing.T) {
 }
 
 func TestAnEmptySettingIsAMistake(t *testing.T) {
+	t.Parallel()
 	dir := shop(t)
 	empty, blank := writeFile(t, ""), writeFile(t, "\n")
 	list := []string{"store", "workspace", "list"}
@@ -84,6 +86,7 @@ func TestAnEmptySettingIsAMistake(t *testing.T) {
 }
 
 func TestSecretsComeFromFiles(t *testing.T) {
+	t.Parallel()
 	dir := shop(t)
 	key := filepath.Join(dir, "countersign.key")
 	text := must.Get(os.ReadFile(key))(t)
@@ -121,6 +124,7 @@ func TestSecretsComeFromFiles(t *testing.T) {
 }
 
 func TestColoursAreForTerminals(t *testing.T) {
+	t.Parallel()
 	person := &cli.Stream{Width: 80}
 	pipe := &cli.Stream{}
 	for name, tt := range map[string]struct {

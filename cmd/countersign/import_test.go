@@ -15,6 +15,7 @@ import (
 )
 
 func TestCtrlCEndsAnImportAndNothingIsWritten(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	mustRun(t, dir, "store", "migrate", "up")
 	var file strings.Builder
@@ -33,6 +34,7 @@ func TestCtrlCEndsAnImportAndNothingIsWritten(t *testing.T) {
 }
 
 func TestRejectedLinesThatCanNotBeKeptAreStillTold(t *testing.T) {
+	t.Parallel()
 	dir, file := t.TempDir(), writeFile(t, shopLines+"no JSON\n")
 	// A folder with something in it can't be removed to make place for the file.
 	must.Do(t, os.MkdirAll(file+".rejected.jsonl/x", 0o700))
@@ -42,6 +44,7 @@ func TestRejectedLinesThatCanNotBeKeptAreStillTold(t *testing.T) {
 }
 
 func TestProgressIsALineEveryFewSecondsWithoutATerminal(t *testing.T) {
+	t.Parallel()
 	var stderr bytes.Buffer
 	now := fixedNow()
 	a := &app{Console: cli.New(environment{}.lookup, strings.NewReader(""), &stderr, &stderr)}
@@ -58,6 +61,7 @@ func TestProgressIsALineEveryFewSecondsWithoutATerminal(t *testing.T) {
 }
 
 func TestABarOnATerminalMakesRoomForBadLines(t *testing.T) {
+	t.Parallel()
 	var stderr bytes.Buffer
 	a := &app{Console: cli.New(environment{"TERM": "xterm"}.lookup, strings.NewReader(""), &stderr, &stderr)}
 	a.Err.Width = 80

@@ -108,6 +108,7 @@ func wantRefused(t *testing.T, at dbtest.DB, dir string, commands [][]string, pa
 
 // A folder or a database of one service is refused by the other before anything is written.
 func TestFolderAndDatabaseOfTheOtherService(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name     string
 		setUp    []string
@@ -140,6 +141,7 @@ func TestFolderAndDatabaseOfTheOtherService(t *testing.T) {
 }
 
 func TestKeyFileAloneIsNotANewFolder(t *testing.T) {
+	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, at dbtest.DB) {
 		at.Dir = filepath.Join(at.Dir, "data")
 		must.Do(t, os.Mkdir(at.Dir, 0o700))
@@ -151,6 +153,7 @@ func TestKeyFileAloneIsNotANewFolder(t *testing.T) {
 
 // A demo's folder has the store, and the addon in a folder below.
 func TestDemoRefusesAnotherServicesFolder(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "kept")
 	mustRunAt(t, filepath.Join(dir, "addon"), "", "store", "workspace", "create", "ada")
 	before := digest(t, dir)
@@ -162,6 +165,7 @@ func TestDemoRefusesAnotherServicesFolder(t *testing.T) {
 }
 
 func TestDoctorNamesTheOtherService(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	mustRunAt(t, dir, "", "addon", "update")
 	before := digest(t, dir)

@@ -23,6 +23,7 @@ import (
 func fixedNow() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
 func TestRevokingAsksAPerson(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, typed string
 		flags       []string
@@ -57,6 +58,7 @@ func TestRevokingAsksAPerson(t *testing.T) {
 }
 
 func TestRotatingWithinAnOverlapAsksAPerson(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, typed string
 		flags       []string
@@ -89,6 +91,7 @@ func TestRotatingWithinAnOverlapAsksAPerson(t *testing.T) {
 }
 
 func TestTestModeWithMembersAsksAPerson(t *testing.T) {
+	t.Parallel()
 	at := sites.New(t, dbtest.SQLite)
 	addontest.AddPurchase(t, at, addondb.Purchase{UserID: "ana", Environment: "production", Application: "com.tuneful.app", Access: true})
 	mustRun(t, "", "addon", "iap", "set", "iapSandboxEnabled", "1", "--data", at.Dir)
@@ -113,6 +116,7 @@ func TestTestModeWithMembersAsksAPerson(t *testing.T) {
 }
 
 func TestAPersonIsAskedForAPurchaseCode(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, typed string
 		flags       []string
@@ -133,6 +137,7 @@ func TestAPersonIsAskedForAPurchaseCode(t *testing.T) {
 }
 
 func TestRekeyAsksAPersonAndNamesWhatIsDropped(t *testing.T) {
+	t.Parallel()
 	dir := shop(t)
 	key := filepath.Join(dir, "countersign.key")
 	must.Do(t, os.Remove(key))
@@ -150,6 +155,7 @@ func TestRekeyAsksAPersonAndNamesWhatIsDropped(t *testing.T) {
 }
 
 func TestCtrlCEndsAQuestion(t *testing.T) {
+	t.Parallel()
 	dir := shop(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	in, _ := io.Pipe() // nobody ever types

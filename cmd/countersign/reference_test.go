@@ -77,6 +77,7 @@ func commandRow(c *cobra.Command) []string {
 }
 
 func TestTheTablesHaveEveryCommandAndItsFlags(t *testing.T) {
+	t.Parallel()
 	documented := map[string][]string{}
 	for _, row := range tableRows(t) {
 		if m := ourCommand.FindStringSubmatch(row[0]); m != nil && len(row) == 3 {
@@ -146,6 +147,7 @@ func secretVariables(t *testing.T) map[string]bool {
 }
 
 func TestTheTablesHaveEveryVariable(t *testing.T) {
+	t.Parallel()
 	// rows has the row of each variable; the mark (`_FILE`) says that a file may hold its value.
 	rows := map[string]string{}
 	for _, row := range tableRows(t) {
@@ -193,6 +195,7 @@ func settingRow(s config.Setting) string {
 }
 
 func TestTheConfigurationPageHasEverySetting(t *testing.T) {
+	t.Parallel()
 	text := must.Get(os.ReadFile("../../docs/configuration.md"))(t)
 	rows := map[string]bool{}
 	for line := range strings.SplitSeq(string(text), "\n") {
@@ -230,6 +233,7 @@ func flagsWithVariables(c *cobra.Command, fn func(flag, variable string)) {
 
 // The text of a page names commands too, as in `countersign store key list`.
 func TestTheManualsNameCommandsThatExist(t *testing.T) {
+	t.Parallel()
 	pages := must.Get(filepath.Glob("../../docs/*.md"))(t)
 	named := regexp.MustCompile("`countersign ([^`]+)`")
 	for _, page := range append(pages, "../../README.md", "../../SECURITY.md", "../../CONTRIBUTING.md") {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestWrongUsageIsOneLineAndExit2(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		args string
@@ -85,6 +86,7 @@ func TestWrongUsageIsOneLineAndExit2(t *testing.T) {
 }
 
 func TestServeNamesAllWrongFlagsAtOnce(t *testing.T) {
+	t.Parallel()
 	r := command(t, t.TempDir(), "store", "serve", "--listen", "8080", "--base-url", "shop.example", "--trusted-proxy", "10.0.0.0/99",
 		"--log", "loud", "--fail-limit", "-1", "--idle-timeout", "0s", "--metrics", "x", "--cache", "much", "--upload-quota", "much")
 	expect.Equalf(t, r.code, cli.ExitUsage, "exit")
@@ -96,6 +98,7 @@ func TestServeNamesAllWrongFlagsAtOnce(t *testing.T) {
 }
 
 func TestWrongUsageTouchesNothing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir() + "/data"
 	command(t, dir, "store", "key", "create", "web")
 	command(t, dir, "store", "serve", "--log", "loud")
@@ -105,6 +108,7 @@ func TestWrongUsageTouchesNothing(t *testing.T) {
 }
 
 func TestAGroupAloneIsWrongUsage(t *testing.T) {
+	t.Parallel()
 	root := newRoot(&app{Console: cli.New(os.LookupEnv, strings.NewReader(""), io.Discard, io.Discard)})
 	root.InitDefaultCompletionCmd()
 	groups := 0
@@ -129,6 +133,7 @@ func TestAGroupAloneIsWrongUsage(t *testing.T) {
 }
 
 func TestHelpIsShownWhereItIsAsked(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"--help"}, {"help"}, {"store", "key", "-h"}, {"help", "store", "key"}} {
 		if r := command(t, t.TempDir(), args...); r.code != 0 || !strings.Contains(r.out, "Available Commands:") || r.err != "" {
 			t.Errorf("countersign %v: exit %d, stdout %q, stderr %q", args, r.code, r.out, r.err)
@@ -137,6 +142,7 @@ func TestHelpIsShownWhereItIsAsked(t *testing.T) {
 }
 
 func TestErrorsAreJSONWithJSON(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string][]string{
 		"a mistyped flag before --json": {"store", "export", "--bogus", "--json"},
 		"an unknown command":            {"--json", "bogus"},
@@ -153,6 +159,7 @@ func TestErrorsAreJSONWithJSON(t *testing.T) {
 }
 
 func TestVersionAndCompletionPrintOnStdout(t *testing.T) {
+	t.Parallel()
 	if r := command(t, "", "version", "--json"); r.code != 0 || !json.Valid([]byte(r.out)) || !strings.Contains(r.out, `"go":"go1.`) {
 		t.Errorf("version: exit %d, %q", r.code, r.out)
 	}
@@ -164,6 +171,7 @@ func TestVersionAndCompletionPrintOnStdout(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]int64{"0": 0, "512": 512, "512KiB": 512 << 10, "64MiB": 64 << 20, "2GiB": 2 << 30} {
 		if got, err := parseSize(text); err != nil || got != want {
 			t.Errorf("%s is %d, %v; want %d", text, got, err, want)
@@ -177,6 +185,7 @@ func TestSizes(t *testing.T) {
 }
 
 func TestHelpOffersAStoreOnlyWhereACommandHasOne(t *testing.T) {
+	t.Parallel()
 	for args, want := range map[string]bool{
 		"--help": true, "store --help": true, "doctor --help": true, "addon settings list --help": true,
 		"app --help": false, "app start --help": false, "help app check": false, "demo --help": false, "version --help": false,
