@@ -8,6 +8,7 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/countersign/countersign/internal/expect"
+	"github.com/countersign/countersign/internal/must"
 )
 
 func newMap(bytes int64) *Map[int, string] {
@@ -88,25 +89,19 @@ func TestASharedReadGoesOn(t *testing.T) {
 	m := newMap(1000)
 	ctx, leave := context.WithCancel(t.Context())
 	_, _, since := m.Find(7)
-	left, ended := make(chan struct{}), make(chan error)
+	left, ended := make(chan struct{}), make(chan error, 1)
 	_, err := m.Share(ctx, 7, since, func(ctx context.Context) (string, error) {
 		leave()
-		go func() {
-			<-left
-			ended <- ctx.Err()
-		}()
-		if err := <-ended; err != nil {
-			return "", err
-		}
+		<-left
 		m.Store(7, "seven", since)
-		close(ended)
+		ended <- ctx.Err()
 		return "seven", nil
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("who left got %v", err)
 	}
 	close(left)
-	<-ended
+	must.Do(t, <-ended)
 	if _, found, _ := m.Find(7); !found {
 		t.Error("what was read is not cached")
 	}
