@@ -209,6 +209,10 @@ func (r *reader) start(script string) (said map[string]string, stop func()) {
 	r.t.Helper()
 	c := r.command(r.path(), script)
 	end := endWithItsChildren(c)
+	c.Cancel = func() error { // at the end of the test; a demo that is killed leaves its folder
+		end()
+		return nil
+	}
 	var talk bytes.Buffer
 	c.Stderr = &talk
 	out, err := c.StdoutPipe()
