@@ -208,8 +208,8 @@ func (r *reader) serve(kind, text string) {
 func (r *reader) start(script string) (said map[string]string, stop func()) {
 	r.t.Helper()
 	c := r.command(r.path(), script)
-	end := endWithItsChildren(c)
-	c.Cancel = func() error { // at the end of the test; a demo that is killed leaves its folder
+	end := sync.OnceFunc(endWithItsChildren(c)) // a second signal would end a demo before it has removed its folder
+	c.Cancel = func() error {
 		end()
 		return nil
 	}
@@ -223,14 +223,10 @@ func (r *reader) start(script string) (said map[string]string, stop func()) {
 		r.t.Fatal(err)
 	}
 	line, _ := bufio.NewReader(out).ReadBytes('\n')
-	var once bool
-	stop = func() {
-		if !once {
-			once = true
-			end()
-			_ = c.Wait()
-		}
-	}
+	stop = sync.OnceFunc(func() {
+		end()
+		_ = c.Wait()
+	})
 	r.t.Cleanup(stop)
 	if err := json.Unmarshal(line, &said); err != nil {
 		stop()
